@@ -1,0 +1,73 @@
+# The front door. Works on a bare Debian 12 with git and make; tools/setup fetches the rest.
+# Plain `make` shows the help, because the other targets may install packages.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help build test asan tsan soak format lint install clean
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc)
+CMAKE_ARGS ?=
+
+STAGE := @tools/stage
+
+help:
+	@echo 'make build     the library and programs (build/release, build/bin)'
+	@echo 'make test      build and run every test, the simulation and the models'
+	@echo 'make asan      the suites under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make tsan      the suites under ThreadSanitizer'
+	@echo 'make soak      the long simulation and the long model check'
+	@echo 'make format    format the sources in place'
+	@echo 'make lint      check the format and run clang-tidy'
+	@echo 'make install   install under PREFIX=$(PREFIX), staged in DESTDIR'
+	@echo 'make clean     remove build/'
+	@echo
+	@echo 'JOBS=$(JOBS) sets the parallelism, CMAKE_ARGS=... is added when configuring.'
+	@echo 'Missing packages are installed by tools/setup (as root, or through sudo).'
+
+# The first build leaves the tests out, so that it needs no test packages. A tree that is already
+# configured keeps its choice.
+build:
+	$(STAGE) packages tools/setup build
+ifneq ($(CMAKE_ARGS)$(wildcard build/release/build.ninja),$(CMAKE_ARGS)build/release/build.ninja)
+	$(STAGE) configure cmake --preset release -DHOLDFAST_TESTS=OFF $(CMAKE_ARGS)
+else ifneq ($(CMAKE_ARGS),)
+	$(STAGE) configure cmake build/release $(CMAKE_ARGS)
+endif
+	$(STAGE) build cmake --build build/release -j $(JOBS)
+
+test:
+	$(STAGE) packages tools/setup build test
+	$(STAGE) configure cmake --preset release $(CMAKE_ARGS)
+	$(STAGE) build cmake --build build/release -j $(JOBS)
+	$(STAGE) test tools/run-tests release -j $(JOBS)
+
+asan tsan:
+	$(STAGE) packages tools/setup build test
+	$(STAGE) configure cmake --preset $@ $(CMAKE_ARGS)
+	$(STAGE) build cmake --build build/$@ -j $(JOBS)
+	$(STAGE) $@ tools/run-tests $@ -j $(JOBS)
+
+soak:
+	$(STAGE) packages tools/setup build test
+	$(STAGE) configure cmake --preset release $(CMAKE_ARGS)
+	$(STAGE) build cmake --build build/release -j $(JOBS)
+	$(STAGE) simulation build/bin/holdfast-sim --seeds 1000000
+	$(STAGE) models bash tests/models/check.sh long
+
+format:
+	$(STAGE) packages tools/setup lint
+	$(STAGE) format tools/format
+
+lint:
+	$(STAGE) packages tools/setup build test lint
+	$(STAGE) format tools/format --check
+	$(STAGE) configure cmake --preset lint $(CMAKE_ARGS)
+	$(STAGE) clang-tidy tools/tidy build/lint $(JOBS)
+
+install: build
+	$(STAGE) install env DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+clean:
+	rm -rf build

@@ -1,0 +1,65 @@
+# How tests are made. tests/CMakeLists.txt says which there are.
+#
+#   holdfast_test(<name> SOURCES <file>... LINK <target>... [LABELS <label>...])
+#   holdfast_test_library(<target> <folder>)
+#   holdfast_sources(<variable> <folder> [TESTS])    TESTS: only *_test.cpp; otherwise all others
+#
+# A call with no sources does nothing, so a folder may be there before its first test.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# For the code of the tests themselves: they say #include "support/…", "checker/…", "sim/…".
+add_library(holdfast-test-build INTERFACE)
+target_link_libraries(holdfast-test-build INTERFACE holdfast-build GTest::gmock GTest::gtest)
+target_include_directories(holdfast-test-build INTERFACE "${PROJECT_SOURCE_DIR}/tests")
+
+function(holdfast_sources variable folder)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "TESTS" "" "")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
+  if(arg_TESTS)
+    list(FILTER sources INCLUDE REGEX "_test\\.cpp$")
+  else()
+    list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  endif()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(holdfast_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;LABELS")
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE
+    ${arg_LINK} holdfast-test-build GTest::gtest_main)
+  holdfast_precompile_test(${name})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    TEST_LIST ${name}_found PROPERTIES TIMEOUT 300)
+
+  # gtest_discover_tests() cannot hand on a list, so the labels are set once the tests are known.
+  set(labels "${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake")
+  file(CONFIGURE OUTPUT "${labels}" @ONLY CONTENT [[
+foreach(test IN LISTS @name@_found)
+  set_tests_properties("${test}" PROPERTIES LABELS "@arg_LABELS@")
+endforeach()
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels}")
+endfunction()
+
+# The library under test is not linked in here: the executable chooses which one it takes.
+function(holdfast_test_library target folder)
+  holdfast_sources(sources ${folder})
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PUBLIC holdfast-test-build)
+    holdfast_precompile_test(${target})
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE holdfast-test-build)
+  endif()
+endfunction()
+
+function(holdfast_precompile_test target)
+  holdfast_precompile(${target} REUSE holdfast-test-pch LIKE holdfast-test-build
+    HEADERS <gmock/gmock.h> <gtest/gtest.h>)
+endfunction()
