@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string_view>
+
+#include "holdfast/fence.hpp"
+#include "holdfast/result.hpp"
+#include "holdfast/time.hpp"
+
+namespace holdfast {
+
+namespace detail {
+class HoldState;
+}
+
+// Proof that this process holds a lock.
+//
+// Guarantees   While valid() no other Hold of this name is valid, given clock rates within the drift
+//              allowance and a store that keeps its data.
+// On loss      valid() turns false at valid_until() by itself; lost() fires as soon after as it can.
+// On error     Nothing throws. release() tells Errc::lost if the lock was no longer ours, and
+//              Errc::not_owner if this Hold was released before.
+// Blocking     release() and verify() make one round trip; nothing else does. The destructor posts
+//              the release and does not wait.
+// Threads      const members from any thread. Belongs to no thread.
+// After fork   In the child it is not valid and does nothing; the parent's stays as it was.
+class [[nodiscard]] Hold {
+ public:
+  Hold(Hold&&) noexcept;
+  Hold& operator=(Hold&&) noexcept;
+  ~Hold();
+
+  std::string_view name() const;
+  FencingToken fence() const;
+
+  bool valid() const;
+  TimePoint valid_until() const;
+  Duration remaining() const;
+  std::stop_token lost() const;
+
+  Result<void> verify() const;
+  Result<void> release();
+
+ private:
+  friend class detail::HoldState;
+  explicit Hold(std::unique_ptr<detail::HoldState>);
+  std::unique_ptr<detail::HoldState> state_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "holdfast/store/blocked_caller.hpp"
+#include "holdfast/store/call.hpp"
+#include "holdfast/store/capabilities.hpp"
+#include "holdfast/store/replies.hpp"
+#include "holdfast/store/requests.hpp"
+#include "holdfast/store/watch.hpp"
+
+namespace holdfast::store {
+
+class Cells;
+
+// Where locks live, seen by one client. Each verb is ONE attempt: a store never retries, waits,
+// renews or logs. Its only clock is its own; the engine does everything that takes time.
+//
+// The rules, each a conformance test:
+//   same owner     try_grant repeated by one owner gives the same fence and restarts the lease.
+//   compare        Every write compares owner and fence. renew never re-creates.
+//   line           A free lock with a line is handed to its head, also by a stranger's try_grant.
+//                  A hand-over is an offer with a fresh fence and a short lease (confirm_within);
+//                  renewing it, or asking again, confirms it. A head whose line entry has lapsed is
+//                  skipped. The one behind is told when to look.
+//   fences         Grow with every change of hands; fence + 1 … fence + spare stay reserved.
+//   one place      An owner never holds and stands in line at once, also if its hold was revoked.
+//   withdraw       Leaves the line and releases a grant made meanwhile.
+//   revoke         force_release without `now`: renewals answer Gone{forced}, the lock is free when
+//                  its holder releases it or its lease ends.
+//   kinds          A name in use with another kind is Rejected (or is another lock).
+//
+// Threads      All verbs from any thread. Calls may be answered inline. No lock of the store's may
+//              be held while a Call is answered or a WakeFn runs.
+// Lifetime     close() answers every open Call; no verb follows it. Then the store is destroyed.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual Capabilities capabilities() const = 0;
+
+  virtual void try_grant(const GrantRequest&, Call<GrantReply>) = 0;
+  virtual void renew(std::span<const Renewal>, Call<RenewReply>) = 0;  // at most kMaxBatch
+  virtual void release(const HoldKey&, Call<ReleaseReply>) = 0;
+  virtual void withdraw(const ClaimKey&, Call<WithdrawReply>) = 0;
+  virtual WatchPtr watch(const ClaimKey&, WakeFn) = 0;
+
+  // Locks whose name matches a pattern with * and ?; the whole name is compared.
+  virtual void inspect(std::string_view pattern, Call<InspectReply>) = 0;
+  virtual void force_release(const ForceRequest&, Call<ForceReply>) = 0;
+
+  virtual Cells* cells() { return nullptr; }
+
+  // Lends a blocked caller's thread to the transport. True: it drove, look whether its answer is
+  // there. False: somebody else does (or the store needs nobody), sleep until woken or nudged.
+  virtual bool drive(const std::shared_ptr<BlockedCaller>&) { return false; }
+
+  virtual void close() = 0;
+
+  static constexpr std::size_t kMaxBatch = 100;
+};
+
+}  // namespace holdfast::store

@@ -1,0 +1,100 @@
+#include "api/acquire_op.hpp"
+
+#include "api/hold_state.hpp"
+#include "runtime/fork_word.hpp"
+
+namespace holdfast::detail {
+
+std::shared_ptr<AcquireOp> AcquireOp::start(const ClientHandle& client, core::AcquireWanted wanted,
+                                            std::stop_token stop) {
+  const auto op = std::make_shared<AcquireOp>();
+  op->driver_ = client.driver();
+  op->generation_ = client.generation();
+  op->op_ = client.driver()->acquire(std::move(wanted), op);
+  if (stop.stop_possible()) op->on_stop_.emplace(std::move(stop), GiveUp{op});
+  return op;
+}
+
+std::shared_ptr<AcquireOp> AcquireOp::failed(Error error) {
+  const auto op = std::make_shared<AcquireOp>();
+  op->result_.emplace(std::move(error));
+  op->finish();
+  return op;
+}
+
+bool AcquireOp::forked() const {
+  return driver_ != nullptr && !runtime::ForkWord::is_current(generation_);
+}
+
+void AcquireOp::acquired(Result<core::HoldCellPtr> result) {
+  bool somebody_waits = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (result) {
+      result_.emplace(HoldState::make_hold(driver_, std::move(*result), generation_));
+    } else {
+      result_.emplace(result.error());
+    }
+    somebody_waits = static_cast<bool>(continuation_);
+  }
+  finish();
+  if (somebody_waits) run_continuation_soon();
+}
+
+Result<Hold> AcquireOp::take() {
+  if (forked()) return Errc::forked;
+  const std::lock_guard lock(mutex_);
+  Result<Hold> result = std::move(*result_);
+  result_.reset();
+  return result;
+}
+
+void AcquireOp::wait() {
+  if (done() || forked()) return;
+  driver_->block(std::static_pointer_cast<runtime::BlockedOp>(shared_from_this()));
+}
+
+void AcquireOp::continue_with(Task task) {
+  {
+    const std::lock_guard lock(mutex_);
+    continuation_ = std::move(task);
+    if (!result_) return;  // acquired() will see it
+  }
+  run_continuation_soon();
+}
+
+// The continuation stays here until it runs, so that it can be forgotten up to that moment.
+void AcquireOp::run_continuation_soon() {
+  auto run = [self = shared_from_this()] {
+    Task task;
+    {
+      const std::lock_guard lock(self->mutex_);
+      task = std::exchange(self->continuation_, Task());
+    }
+    if (task) task();
+  };
+  if (driver_) {
+    driver_->call_back(std::move(run));
+  } else {
+    run();  // refused before there was a client to call back with
+  }
+}
+
+void AcquireOp::forget_continuation() {
+  if (forked()) return;
+  Task forgotten;  // destroyed outside the mutex
+  const std::lock_guard lock(mutex_);
+  forgotten = std::exchange(continuation_, Task());
+}
+
+void AcquireOp::give_up(Errc why) {
+  if (!done() && !forked()) driver_->give_up(op_, why);
+}
+
+void AcquireOp::give_up_after(Duration limit) {
+  if (done() || forked()) return;
+  if (limit <= Duration::zero()) return driver_->give_up(op_, Errc::timed_out);
+  driver_->give_up_at(op_, later(driver_->now(), limit));
+}
+
+}  // namespace holdfast::detail

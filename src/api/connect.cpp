@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "api/client_handle.hpp"
+#include "api/store_registry.hpp"
+#include "holdfast/client.hpp"
+#include "holdfast/store/url.hpp"
+#include "runtime/boot_clock.hpp"
+#include "runtime/callback_thread.hpp"
+#include "runtime/epoll_loop.hpp"
+#include "runtime/fork_word.hpp"
+#include "runtime/kernel_random.hpp"
+#include "runtime/process_info.hpp"
+
+namespace holdfast {
+
+namespace {
+
+// Everything a client runs on. Members go in reverse order: the driver first, then what it stood on.
+struct Machinery {
+  std::uint64_t generation = runtime::ForkWord::enter();
+  Duration close_within{};
+  runtime::BootClock clock;
+  runtime::KernelRandom random;
+  runtime::CallbackThread callbacks;
+  std::unique_ptr<runtime::EpollLoop> loop;
+  std::unique_ptr<runtime::Driver> driver;
+
+  void shut_down() {
+    driver->shut_down(close_within);
+    loop->stop();
+    callbacks.stop();
+  }
+};
+
+void end(std::unique_ptr<Machinery> machinery) {
+  machinery->shut_down();
+  machinery.reset();
+}
+
+// The last of a client and its holds is gone.
+void retire(Machinery* machinery) {
+  if (!runtime::ForkWord::is_current(machinery->generation)) return;  // the parent's: leave it be
+  std::unique_ptr<Machinery> owned(machinery);
+  if (machinery->loop->on_loop_thread() || machinery->driver->running_here()) {
+    // This very thread would have to be waited for: let another one do it.
+    std::thread(end, std::move(owned)).detach();
+  } else {
+    end(std::move(owned));
+  }
+}
+
+Result<void> check(const ClientOptions& options) {
+  const auto bad = [](const char* text) { return Error(Errc::invalid_argument, text); };
+  constexpr Duration kShortest = std::chrono::milliseconds(1);
+  if (options.answer_within < kShortest) return bad("answer_within must be at least 1 ms");
+  if (options.patience < kShortest) return bad("patience must be at least 1 ms");
+  if (options.drift_ppm > 100'000) return bad("drift_ppm must be at most 100000 (10 %)");
+  if (options.drift_constant < Duration::zero() || options.drift_constant > kMinLease / 4) {
+    return bad("drift_constant must be between 0 and 25 ms");
+  }
+  if (options.handoff_count > 1023) return bad("handoff_count must be at most 1023");
+  if (options.close_within < Duration::zero()) return bad("close_within must not be negative");
+  return {};
+}
+
+const store::StoreFactory* find_factory(std::string_view scheme) {
+  for (const store::StoreFactory* factory : store::registered_stores()) {
+    if (std::find(factory->schemes.begin(), factory->schemes.end(), scheme) != factory->schemes.end()) {
+      return factory;
+    }
+  }
+  return nullptr;
+}
+
+std::string known_schemes() {
+  std::string text;
+  for (const store::StoreFactory* factory : store::registered_stores()) {
+    for (const std::string_view scheme : factory->schemes) {
+      text += (text.empty() ? "" : ", ") + std::string(scheme) + ":";
+    }
+  }
+  return text;
+}
+
+Result<store::Url> parse(std::string_view text) {
+  if (text.empty()) {
+    const char* variable = std::getenv("HOLDFAST_URL");
+    text = variable != nullptr ? variable : "";
+  }
+  if (text.empty()) {
+    return Error(Errc::invalid_argument,
+                 "no store: give a URL or set HOLDFAST_URL; known are " + known_schemes());
+  }
+  return store::Url::parse(text);
+}
+
+core::EngineSettings settings_of(const ClientOptions& options, store::ClientId client,
+                                 const store::Capabilities& can) {
+  core::EngineSettings settings;
+  settings.client = client;
+  const runtime::ProcessInfo process = runtime::this_process();
+  settings.self.host = process.host;
+  settings.self.pid = process.pid;
+  settings.self.program = options.program.empty() ? process.program : options.program;
+  settings.pace.answer_within = options.answer_within;
+  settings.pace.patience = options.patience;
+  settings.pace.drift = {options.drift_ppm, options.drift_constant};
+  settings.handoff_count = options.handoff_count;
+  settings.handoff_time = options.handoff_time;
+  settings.can = can;
+  return settings;
+}
+
+}  // namespace
+
+Result<Client> connect(std::string_view text, ClientOptions options) {
+  const Result<store::Url> url = parse(text);
+  if (!url) return url.error();
+  const store::StoreFactory* factory = find_factory(url->scheme);
+  if (factory == nullptr) {
+    return Error(Errc::unsupported,
+                 "unsupported: no store for the scheme \"" + store::printable(url->scheme) +
+                     ":\" in this build; known are " + known_schemes());
+  }
+  if (const Result<void> good = check(options); !good) return good.error();
+
+  auto loop = runtime::EpollLoop::start();
+  if (!loop) return loop.error();
+  auto machinery = std::make_unique<Machinery>();
+  machinery->close_within = options.close_within;
+  machinery->loop = std::move(*loop);
+  const store::ClientId id{machinery->random.next(), machinery->random.next()};
+  auto store = factory->open(*url, {machinery->clock, *machinery->loop, machinery->random, id});
+  if (!store) return store.error();
+
+  core::EngineSettings settings = settings_of(options, id, (*store)->capabilities());
+  machinery->driver = std::make_unique<runtime::Driver>(
+      std::move(settings),
+      runtime::DriverParts{machinery->clock, *machinery->loop, machinery->callbacks,
+                           machinery->random, std::move(*store), std::move(options.observer),
+                           std::move(options.executor)});
+  Machinery* const raw = machinery.release();
+  return detail::ClientHandle::make_client(std::shared_ptr<runtime::Driver>(
+      raw->driver.get(), [raw](runtime::Driver*) { retire(raw); }));
+}
+
+}  // namespace holdfast

@@ -1,0 +1,86 @@
+#include "holdfast/hold.hpp"
+
+#include "api/hold_state.hpp"
+#include "runtime/fork_word.hpp"
+
+namespace holdfast {
+
+namespace {
+
+// A release or verification that its caller waits for.
+class VoidOp final : public runtime::VoidSink, public runtime::BlockedOp {
+ public:
+  void finished(Result<void> result) override {
+    result_ = std::move(result);
+    finish();
+  }
+  Result<void> take() { return std::move(result_); }
+
+ private:
+  Result<void> result_;
+};
+
+}  // namespace
+
+namespace detail {
+
+HoldState::~HoldState() {
+  if (!released_.exchange(true) && !forked()) driver_->release(cell_);
+}
+
+Hold HoldState::make_hold(std::shared_ptr<runtime::Driver> driver, core::HoldCellPtr cell,
+                          std::uint64_t generation) {
+  return Hold(std::make_unique<HoldState>(std::move(driver), std::move(cell), generation));
+}
+
+bool HoldState::forked() const { return !runtime::ForkWord::is_current(generation_); }
+
+bool HoldState::valid() const { return !forked() && driver_->now() < cell_->until(); }
+
+Duration HoldState::remaining() const {
+  return forked() ? Duration::zero() : left_until(cell_->until(), driver_->now());
+}
+
+Error HoldState::misuse(Errc code, const char* text) const {
+  Error::Detail detail;
+  detail.code = code;
+  detail.lock = cell_->name.bytes();
+  detail.text = std::string(name_of(code)) + ": \"" + store::printable(detail.lock) + "\": " + text;
+  return Error(std::move(detail));
+}
+
+Result<void> HoldState::verify() const {
+  if (forked()) return misuse(Errc::forked, "the Hold belongs to the parent process");
+  if (released_) return misuse(Errc::not_owner, "it was released before");
+  const auto op = std::make_shared<VoidOp>();
+  driver_->verify(cell_, op);
+  driver_->block(op);
+  return op->take();
+}
+
+Result<void> HoldState::release() {
+  if (forked()) return misuse(Errc::forked, "the Hold belongs to the parent process");
+  if (released_.exchange(true)) return misuse(Errc::not_owner, "it was released before");
+  const auto op = std::make_shared<VoidOp>();
+  driver_->release(cell_, op);
+  driver_->block(op);
+  return op->take();
+}
+
+}  // namespace detail
+
+Hold::Hold(std::unique_ptr<detail::HoldState> state) : state_(std::move(state)) {}
+Hold::Hold(Hold&&) noexcept = default;
+Hold& Hold::operator=(Hold&&) noexcept = default;
+Hold::~Hold() = default;
+
+std::string_view Hold::name() const { return state_->cell().name.bytes(); }
+FencingToken Hold::fence() const { return state_->cell().fence; }
+bool Hold::valid() const { return state_ && state_->valid(); }
+TimePoint Hold::valid_until() const { return state_->cell().until(); }
+Duration Hold::remaining() const { return state_ ? state_->remaining() : Duration::zero(); }
+std::stop_token Hold::lost() const { return state_->cell().lost.get_token(); }
+Result<void> Hold::verify() const { return state_->verify(); }
+Result<void> Hold::release() { return state_->release(); }
+
+}  // namespace holdfast

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "holdfast/hold.hpp"
+#include "runtime/driver.hpp"
+
+namespace holdfast::detail {
+
+// A Hold's share in its client.
+class HoldState {
+ public:
+  HoldState(std::shared_ptr<runtime::Driver> driver, core::HoldCellPtr cell, std::uint64_t generation)
+      : driver_(std::move(driver)), cell_(std::move(cell)), generation_(generation) {}
+  HoldState(const HoldState&) = delete;
+  HoldState& operator=(const HoldState&) = delete;
+  ~HoldState();
+
+  static Hold make_hold(std::shared_ptr<runtime::Driver>, core::HoldCellPtr, std::uint64_t generation);
+
+  const core::HoldCell& cell() const { return *cell_; }
+  bool valid() const;
+  Duration remaining() const;
+  Result<void> verify() const;
+  Result<void> release();
+
+ private:
+  bool forked() const;
+  Error misuse(Errc, const char* text) const;
+
+  std::shared_ptr<runtime::Driver> driver_;
+  core::HoldCellPtr cell_;
+  std::uint64_t generation_;
+  std::atomic<bool> released_{false};
+};
+
+}  // namespace holdfast::detail

@@ -1,0 +1,22 @@
+#include "core/drift.hpp"
+
+#include <algorithm>
+
+#include "core/planted.hpp"
+
+namespace holdfast::core {
+
+Duration Drift::allowance(Duration lease) const {
+  if (HOLDFAST_PLANTED(no_drift_allowance)) return Duration::zero();
+  constexpr Duration::rep kMillion = 1'000'000;
+  const Duration::rep whole = lease.count() / kMillion * ppm;
+  const Duration::rep rest = lease.count() % kMillion * ppm / kMillion;
+  return Duration(whole + rest) + constant;
+}
+
+TimePoint Drift::valid_until(TimePoint sent, Duration asked, Duration given) const {
+  const Duration lease = std::min(asked, given);
+  return later(sent, lease) - allowance(lease);
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,172 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/agenda.hpp"
+#include "core/claim_machine.hpp"
+#include "core/events.hpp"
+#include "core/lease_machine.hpp"
+#include "core/outbox.hpp"
+#include "core/parting.hpp"
+#include "holdfast/store/capabilities.hpp"
+
+namespace holdfast::core {
+
+struct EngineSettings {
+  store::ClientId client;
+  HolderRecord self;  // host, pid, program; the rest is filled in for each claim
+  Pace pace;
+  std::uint32_t handoff_count = 16;
+  Duration handoff_time = std::chrono::milliseconds(20);
+  store::Capabilities can;
+};
+
+// The rules of one client: who waits for what, which claim is where, which lease is due. Events go
+// in, actions come out; there is no clock, no thread and no store in here, so every path can be
+// driven by a test and every schedule repeated by a simulation.
+//
+// Its objects, in the order in which an acquire meets them:
+//   Waiter    a caller who wants a lock
+//   Room      the local queue of one name: under Order::any its waiters share one claim, and a
+//             released lock may be handed to the next of them without asking the store
+//   Claim     one request in the store (ClaimMachine); once granted, one lease (LeaseMachine)
+//   Hold      what the caller got: a claim's lease, one of its fences
+//   Parting   a claim on its way out of the store
+//
+// Threads      None: the Driver calls it under its mutex.
+class Engine {
+ public:
+  Engine(EngineSettings settings, store::Random& random);
+
+  void on(AcquireWanted, TimePoint now, Outbox&);
+  void on(const GiveUpWanted&, TimePoint now, Outbox&);
+  void on(const ReleaseWanted&, TimePoint now, Outbox&);
+  void on(const VerifyWanted&, TimePoint now, Outbox&);
+  void on(const VerifyAllWanted&, TimePoint now, Outbox&);
+  void on(const CloseWanted&, TimePoint now, Outbox&);
+  void on(const Woken&, TimePoint now, Outbox&);
+  void on(const Tick&, TimePoint now, Outbox&);
+  void on(const Answered<store::GrantReply>&, TimePoint now, Outbox&);
+  void on(const Answered<store::RenewReply>&, TimePoint now, Outbox&);
+  void on(const Answered<store::ReleaseReply>&, TimePoint now, Outbox&);
+  void on(const Answered<store::WithdrawReply>&, TimePoint now, Outbox&);
+
+  TimePoint next_timer() const { return agenda_.next(); }
+
+  // Nothing is on its way out of the store any more.
+  bool drained() const;
+  std::size_t holds() const { return holds_.size(); }
+
+ private:
+  struct RoomKey {
+    store::Kind kind;
+    store::LockName name;
+    friend auto operator<=>(const RoomKey&, const RoomKey&) = default;
+  };
+  struct Room {
+    std::deque<OpId> queue;  // Order::any, in order of arrival
+    ClaimNo claim = 0;       // the one that serves the queue, waiting or held
+  };
+  struct Waiter {
+    AcquireWanted wanted;
+    TimePoint since{};
+    ClaimNo claim = 0;  // its own; 0 while it stands in a room's queue
+  };
+  struct Claim {
+    store::ClaimKey key;
+    ClaimMachine machine;
+    AcquireWanted wanted;   // of the waiter it is made for, or of the holder
+    OpId waiter = 0;        // 0 once held, or once that waiter was told
+    bool of_room = false;   // serves its room's queue
+    bool watched = false;
+    store::CallId call = 0;  // the question in flight
+    // once granted
+    std::optional<LeaseMachine> lease{};
+    store::CallId renewal = 0;  // the renewal in flight
+    TimePoint indexed_at = kNever;
+    std::uint64_t fence = 0;
+    std::uint64_t spare = 0;
+    std::uint64_t handed = 0;
+    TimePoint granted_at{};
+    HoldCellPtr hold{};
+    TimePoint hold_since{};
+    std::vector<OpId> verifiers{};
+  };
+  struct OpenCall {
+    struct Target {
+      ClaimNo claim = 0;
+      store::HoldKey key{};
+      Duration asked{};
+    };
+    ClaimNo claim = 0;
+    std::uint64_t parting = 0;
+    store::ClaimKey key{};  // try_grant: what a late answer is about
+    Duration lease{};
+    bool confirming = false;
+    TimePoint sent{};
+    std::vector<Target> targets{};
+  };
+  enum class Due : std::uint8_t { waiter, claim, parting };
+  using AgendaKey = std::pair<Due, std::uint64_t>;
+
+  // The local queue.
+  static RoomKey room_of(const AcquireWanted& wanted) { return {wanted.kind, wanted.name}; }
+  bool same_owner_holds(const AcquireWanted&) const;
+  bool fits(const Claim&, const AcquireWanted&) const;
+  void serve(const RoomKey&, TimePoint now, Outbox&);
+  void leave(OpId, Errc why, TimePoint now, Outbox&);
+  void refuse(OpId, Errc why, const Claim* about, TimePoint now, Outbox&);
+  bool hand_off(ClaimNo, TimePoint now, Outbox&);
+
+  // Claims.
+  ClaimNo start_claim(OpId, bool of_room, TimePoint now, Outbox&);
+  void apply(ClaimNo, const ClaimStep&, TimePoint now, Outbox&);
+  void tell(Claim&, Errc why, TimePoint now, Outbox&);
+  void detach(Claim&);
+  void end_claim(ClaimNo, TimePoint now, Outbox&);
+  void stop_watch(ClaimNo, Claim&, Outbox&);
+  store::GrantRequest request_of(const Claim&) const;
+  store::CallId open_call(OpenCall);
+  void late_answer(const OpenCall&, const store::GrantReply&, TimePoint now, Outbox&);
+
+  // Leases.
+  void become_hold(ClaimNo, const GrantInHand&, TimePoint now, Outbox&);
+  void deliver(ClaimNo, OpId, TimePoint now, Outbox&);
+  void schedule(ClaimNo, Claim&);
+  void lease_timer(ClaimNo, TimePoint now, Outbox&);
+  void send_renewals(TimePoint now, Outbox&);
+  void renewal_answered(const OpenCall::Target&, store::CallId, TimePoint sent,
+                        const store::RenewalReply&, TimePoint now, Outbox&);
+  void late_renewal(const OpenCall::Target&, TimePoint now, Outbox&);
+  void tell_verifiers(Claim&, const Result<void>&, Outbox&);
+  void lose(ClaimNo, LostWhy, TimePoint now, Outbox&);
+
+  // Partings.
+  void part(Parting::Verb, store::HoldKey, Duration lease, OpId, TimePoint now, Outbox&);
+  void apply(std::uint64_t parting, const PartingStep&, TimePoint now, Outbox&);
+
+  EngineSettings settings_;
+  store::Random& random_;
+  bool closing_ = false;
+  ClaimNo last_claim_ = 0;
+  HoldId last_hold_ = 0;
+  store::CallId last_call_ = 0;
+  std::uint64_t last_parting_ = 0;
+  std::map<RoomKey, Room> rooms_;
+  std::map<OpId, Waiter> waiters_;
+  std::map<ClaimNo, Claim> claims_;
+  std::map<HoldId, ClaimNo> holds_;
+  std::map<std::uint64_t, Parting> partings_;
+  std::map<store::CallId, OpenCall> calls_;
+  Agenda<AgendaKey> agenda_;
+  std::set<std::pair<TimePoint, ClaimNo>> renewable_;  // by LeaseMachine::renew_from
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,343 @@
+#include <algorithm>
+
+#include "core/engine.hpp"
+#include "core/explain.hpp"
+#include "core/planted.hpp"
+#include "holdfast/store/store.hpp"
+
+// Claims that are held, and those on their way out.
+namespace holdfast::core {
+
+using store::Gone;
+using store::NoAnswer;
+using store::RenewalReply;
+using store::Renewed;
+using store::RenewReply;
+using store::ReleaseReply;
+
+// ---- from claim to hold ----
+
+void Engine::become_hold(ClaimNo no, const GrantInHand& grant, TimePoint now, Outbox& out) {
+  Claim& claim = claims_.at(no);
+  stop_watch(no, claim, out);
+  claim.lease.emplace(settings_.pace, random_,
+                      LeaseMachine::Terms{.lease = claim.wanted.lease, .renew = claim.wanted.renew},
+                      grant);
+  claim.fence = grant.fence;
+  claim.spare = grant.spare;
+  claim.granted_at = now;
+  const OpId op = std::exchange(claim.waiter, kNobody);
+  if (op == kNobody) {  // it had to be told before this was known
+    store::HoldKey key{claim.key, claim.fence};
+    const Duration lease = claim.wanted.lease;
+    end_claim(no, now, out);
+    return part(Parting::Verb::release, std::move(key), lease, kNobody, now, out);
+  }
+  if (claim.of_room) std::erase(rooms_.at(room_of(claim.wanted)).queue, op);
+  deliver(no, op, now, out);
+}
+
+void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
+  Claim& claim = claims_.at(no);
+  auto waiter = waiters_.extract(op);
+  agenda_.remove({Due::waiter, op});
+  claim.wanted = std::move(waiter.mapped().wanted);
+  claim.lease->limit(later(now, claim.wanted.max_hold));
+  const std::uint64_t step = HOLDFAST_PLANTED(handoff_same_fence) ? 0 : claim.handed;
+  claim.hold = std::make_shared<HoldCell>(++last_hold_, claim.key.name,
+                                          FencingToken(claim.fence + step),
+                                          claim.lease->valid_until());
+  claim.hold_since = now;
+  holds_.emplace(claim.hold->id, no);
+  out.actions.emplace_back(FinishAcquire{op, claim.hold, std::nullopt});
+  out.events.push_back({.what = claim.handed == 0 ? LockEvent::What::acquired
+                                                  : LockEvent::What::handed_off,
+                        .at = now,
+                        .lock = claim.key.name.bytes(),
+                        .fence = claim.hold->fence,
+                        .took = now - waiter.mapped().since});
+  schedule(no, claim);
+}
+
+// Passes a released lock to the next of this client's waiters, if the budget, the reserved fences
+// and the lease allow it.
+bool Engine::hand_off(ClaimNo no, TimePoint now, Outbox& out) {
+  Claim& claim = claims_.at(no);
+  if (!claim.of_room || closing_) return false;
+  Room& room = rooms_.at(room_of(claim.wanted));
+  if (room.queue.empty() || !fits(claim, waiters_.at(room.queue.front()).wanted)) return false;
+  const bool fence_left = claim.handed < claim.spare || HOLDFAST_PLANTED(handoff_past_spare);
+  const bool in_budget = claim.handed < settings_.handoff_count &&
+                         now - claim.granted_at < settings_.handoff_time;
+  const bool fresh = left_until(claim.lease->valid_until(), now) >= claim.wanted.lease / 3;
+  if (!fence_left || !in_budget || !fresh) return false;
+  ++claim.handed;
+  if (HOLDFAST_PLANTED(handoff_restarts_lease)) {
+    claim.lease->on_renewed({now, claim.wanted.lease, claim.wanted.lease, true}, now);
+  }
+  const OpId next = room.queue.front();
+  room.queue.pop_front();
+  deliver(no, next, now, out);
+  return true;
+}
+
+// ---- release ----
+
+void Engine::on(const ReleaseWanted& event, TimePoint now, Outbox& out) {
+  const auto found = holds_.find(event.hold->id);
+  if (found == holds_.end()) {
+    if (event.op != kNobody) {
+      out.actions.emplace_back(FinishVoid{event.op, lost_error(event.hold->name, event.hold->why_lost)});
+    }
+    return;
+  }
+  const ClaimNo no = found->second;
+  Claim& claim = claims_.at(no);
+  if (!claim.lease->valid(now)) {
+    if (event.op != kNobody) {
+      out.actions.emplace_back(
+          FinishVoid{event.op, lost_error(claim.key.name, claim.lease->why_lost(now))});
+    }
+    return lose(no, claim.lease->why_lost(now), now, out);
+  }
+  holds_.erase(found);
+  claim.hold->set_until(kEnded);
+  tell_verifiers(claim, Errc::not_owner, out);
+  out.events.push_back({.what = LockEvent::What::released,
+                        .at = now,
+                        .lock = claim.key.name.bytes(),
+                        .fence = claim.hold->fence,
+                        .took = now - claim.hold_since});
+  if (hand_off(no, now, out)) {
+    if (event.op != kNobody) out.actions.emplace_back(FinishVoid{event.op, {}});
+    return;
+  }
+  // The release leaves before the next claim of this room, so that whoever waits in the store's
+  // line is served first.
+  part(Parting::Verb::release, {claim.key, claim.fence}, claim.wanted.lease, event.op, now, out);
+  if (HOLDFAST_PLANTED(renew_after_release)) {
+    const RoomKey key = room_of(claim.wanted);
+    detach(claim);
+    return serve(key, now, out);
+  }
+  renewable_.erase({claim.indexed_at, no});
+  end_claim(no, now, out);
+}
+
+void Engine::part(Parting::Verb verb, store::HoldKey key, Duration lease, OpId op, TimePoint now,
+                  Outbox& out) {
+  const std::uint64_t id = ++last_parting_;
+  const auto [entry, _] = partings_.emplace(
+      id, Parting(settings_.pace, random_, verb, std::move(key), lease, op, now));
+  apply(id, entry->second.start(now), now, out);
+}
+
+void Engine::apply(std::uint64_t id, const PartingStep& step, TimePoint now, Outbox& out) {
+  Parting& parting = partings_.at(id);
+  if (step.send) {
+    parting.call = open_call({.parting = id, .sent = now});
+    if (parting.verb() == Parting::Verb::release) {
+      out.actions.emplace_back(AskRelease{parting.call, parting.deadline(), parting.key()});
+    } else {
+      out.actions.emplace_back(AskWithdraw{parting.call, parting.deadline(), parting.key()});
+    }
+  }
+  if (parting.op() != kNobody && (step.failed || step.done_well)) {
+    Result<void> result;
+    if (step.failed) {
+      result = explain(*step.failed, parting.key().name, {}, std::nullopt,
+                       *step.failed == Errc::lost ? "it was not ours any more when it was released"
+                                                  : "the release was not answered; it goes on");
+    }
+    out.actions.emplace_back(FinishVoid{parting.op(), std::move(result)});
+    parting.forget_op();
+  }
+  if (step.ended) {
+    agenda_.remove({Due::parting, id});
+    partings_.erase(id);
+  } else {
+    agenda_.set({Due::parting, id}, parting.timer());
+  }
+}
+
+void Engine::on(const Answered<ReleaseReply>& event, TimePoint now, Outbox& out) {
+  const auto call = calls_.extract(event.call).mapped();
+  const auto found = partings_.find(call.parting);
+  if (found == partings_.end()) return;
+  if (!std::holds_alternative<NoAnswer>(event.reply)) {
+    const bool was_there = std::holds_alternative<store::Released>(event.reply);
+    return apply(call.parting, found->second.on_answer(was_there, now), now, out);
+  }
+  if (found->second.call == event.call) {
+    apply(call.parting, found->second.on_no_answer(now), now, out);
+  }
+}
+
+// ---- leases ----
+
+void Engine::schedule(ClaimNo no, Claim& claim) {
+  const LeaseMachine& lease = *claim.lease;
+  renewable_.erase({claim.indexed_at, no});
+  claim.indexed_at = lease.renew_from();
+  if (claim.indexed_at != kNever) renewable_.insert({claim.indexed_at, no});
+  agenda_.set({Due::claim, no},
+              std::min({lease.valid_until(), lease.renew_by(), lease.renewal_deadline()}));
+}
+
+void Engine::lease_timer(ClaimNo no, TimePoint now, Outbox& out) {
+  Claim& claim = claims_.at(no);
+  if (!claim.lease->valid(now)) return lose(no, claim.lease->why_lost(now), now, out);
+  if (now >= claim.lease->renewal_deadline()) {
+    renewal_answered({no, {claim.key, claim.fence}, {}}, claim.renewal, {}, NoAnswer{}, now, out);
+  } else if (now < claim.lease->renew_by()) {
+    schedule(no, claim);
+  }  // else it is in the next batch, which schedules it
+}
+
+// Sends what is due, and what may be sent already since a message leaves anyway.
+void Engine::send_renewals(TimePoint now, Outbox& out) {
+  while (!renewable_.empty() && renewable_.begin()->first <= now) {
+    AskRenew batch;
+    OpenCall call{.sent = now};
+    batch.deadline = kNever;
+    std::vector<ClaimNo> claims;
+    while (!renewable_.empty() && renewable_.begin()->first <= now &&
+           batch.renewals.size() < store::Store::kMaxBatch) {
+      const ClaimNo no = renewable_.begin()->second;
+      Claim& claim = claims_.at(no);
+      store::Renewal renewal;
+      static_cast<store::HoldKey&>(renewal) = {claim.key, claim.fence};
+      renewal.lease = claim.lease->start_renewal(now);
+      batch.deadline = std::min(batch.deadline, claim.lease->renewal_deadline());
+      call.targets.push_back({no, renewal, renewal.lease});
+      batch.renewals.push_back(std::move(renewal));
+      claims.push_back(no);
+      schedule(no, claim);
+    }
+    batch.call = open_call(std::move(call));
+    for (const ClaimNo no : claims) claims_.at(no).renewal = batch.call;
+    out.actions.emplace_back(std::move(batch));
+  }
+}
+
+void Engine::on(const Answered<RenewReply>& event, TimePoint now, Outbox& out) {
+  const auto call = calls_.extract(event.call).mapped();
+  const auto* each = std::get_if<std::vector<RenewalReply>>(&event.reply);
+  const RenewalReply silence = each ? NoAnswer{} : std::get<NoAnswer>(event.reply);
+  if (call.confirming) {
+    const auto found = claims_.find(call.claim);
+    if (found == claims_.end() || found->second.call != event.call || found->second.lease) return;
+    const RenewalReply& reply = each && !each->empty() ? each->front() : silence;
+    return apply(call.claim, found->second.machine.on_confirm_reply(reply, now), now, out);
+  }
+  for (std::size_t i = 0; i < call.targets.size(); ++i) {
+    const RenewalReply& reply = each && i < each->size() ? (*each)[i] : silence;
+    renewal_answered(call.targets[i], event.call, call.sent, reply, now, out);
+  }
+}
+
+// One renewal's answer, in time or late. Late ones count too: they say what the store did when it
+// saw that renewal, and the lease runs from that one's sending.
+void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, TimePoint sent,
+                              const RenewalReply& reply, TimePoint now, Outbox& out) {
+  const auto found = claims_.find(target.claim);
+  if (found == claims_.end()) {
+    if (std::holds_alternative<Renewed>(reply)) late_renewal(target, now, out);
+    return;
+  }
+  Claim& claim = found->second;
+  LeaseMachine& lease = *claim.lease;
+  if (const auto* gone = std::get_if<Gone>(&reply)) {
+    return lose(target.claim, gone->forced ? LostWhy::forced : LostWhy::gone, now, out);
+  }
+  if (const auto* renewed = std::get_if<Renewed>(&reply)) {
+    lease.on_renewed({sent, target.asked, renewed->lease, claim.renewal != id}, now);
+    if (!lease.valid(now)) return lose(target.claim, lease.why_lost(now), now, out);
+    claim.hold->set_until(lease.valid_until());
+    tell_verifiers(claim, {}, out);
+    out.events.push_back({.what = LockEvent::What::renewed,
+                          .at = now,
+                          .lock = claim.key.name.bytes(),
+                          .fence = claim.hold->fence});
+  } else {
+    if (claim.renewal != id) return;  // a later one is under way
+    claim.renewal = 0;
+    lease.on_no_answer(now);
+    tell_verifiers(claim, explain(Errc::unknown, claim.key.name, {}, std::nullopt, "no answer"), out);
+    out.events.push_back({.what = LockEvent::What::renewal_unanswered,
+                          .at = now,
+                          .lock = claim.key.name.bytes(),
+                          .fence = claim.hold->fence});
+  }
+  schedule(target.claim, claim);
+}
+
+// A renewal outlived its hold: the store may have kept the lock for a lease after its release was
+// given up. Usually it came before the release, and this finds nothing.
+void Engine::late_renewal(const OpenCall::Target& target, TimePoint now, Outbox& out) {
+  for (auto& [id, parting] : partings_) {
+    if (parting.key() == target.key) return parting.repeat_for(target.asked, now);
+  }
+  part(Parting::Verb::release, target.key, target.asked, kNobody, now, out);
+}
+
+void Engine::tell_verifiers(Claim& claim, const Result<void>& result, Outbox& out) {
+  for (const OpId op : claim.verifiers) out.actions.emplace_back(FinishVoid{op, result});
+  claim.verifiers.clear();
+}
+
+void Engine::lose(ClaimNo no, LostWhy why, TimePoint now, Outbox& out) {
+  Claim& claim = claims_.at(no);
+  claim.hold->why_lost = why;
+  claim.hold->set_until(kEnded);
+  const Error error = lost_error(claim.key.name, why);
+  out.actions.emplace_back(TellLost{claim.hold});
+  out.events.push_back({.what = LockEvent::What::lost,
+                        .at = now,
+                        .lock = claim.key.name.bytes(),
+                        .fence = claim.hold->fence,
+                        .error = error.errc(),
+                        .took = now - claim.hold_since});
+  tell_verifiers(claim, error, out);
+  holds_.erase(claim.hold->id);
+  renewable_.erase({claim.indexed_at, no});
+  // Whatever the store still keeps for us is only in the way; after a revocation this is the
+  // acknowledgement that frees the lock.
+  if (why != LostWhy::gone) {
+    part(Parting::Verb::release, {claim.key, claim.fence}, claim.wanted.lease, kNobody, now, out);
+  }
+  end_claim(no, now, out);
+}
+
+// ---- verification ----
+
+void Engine::on(const VerifyWanted& event, TimePoint now, Outbox& out) {
+  const auto found = holds_.find(event.hold->id);
+  if (found == holds_.end()) {
+    out.actions.emplace_back(FinishVoid{event.op, lost_error(event.hold->name, event.hold->why_lost)});
+    return;
+  }
+  Claim& claim = claims_.at(found->second);
+  if (!claim.lease->valid(now)) {
+    const LostWhy why = claim.lease->why_lost(now);
+    claim.verifiers.push_back(event.op);
+    return lose(found->second, why, now, out);
+  }
+  claim.verifiers.push_back(event.op);
+  if (claim.lease->renewal_deadline() != kNever) return;  // the answer under way will do
+  claim.lease->verify_at(now);
+  schedule(found->second, claim);
+  send_renewals(now, out);
+}
+
+void Engine::on(const VerifyAllWanted&, TimePoint now, Outbox& out) {
+  for (const auto& [hold, no] : holds_) {
+    Claim& claim = claims_.at(no);
+    if (claim.lease->renewal_deadline() != kNever) continue;
+    claim.lease->verify_at(now);
+    schedule(no, claim);
+  }
+  send_renewals(now, out);
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <stop_token>
+
+#include "core/ids.hpp"
+#include "core/lease_machine.hpp"
+#include "holdfast/fence.hpp"
+#include "holdfast/store/lock_name.hpp"
+#include "holdfast/time.hpp"
+
+namespace holdfast::core {
+
+// What the engine and a Hold share: the Hold reads it from any thread without asking anybody.
+//
+// Threads      The engine writes valid_until under its driver's mutex. Only the callbacks thread
+//              calls lost.request_stop(), because that runs user code.
+struct HoldCell {
+  HoldCell(HoldId hold, store::LockName lock, FencingToken token, TimePoint until)
+      : id(hold), name(std::move(lock)), fence(token), valid_until(until.time_since_epoch().count()) {}
+
+  TimePoint until() const {
+    return TimePoint(Duration(valid_until.load(std::memory_order_acquire)));
+  }
+  void set_until(TimePoint when) {
+    valid_until.store(when.time_since_epoch().count(), std::memory_order_release);
+  }
+
+  const HoldId id;
+  const store::LockName name;
+  const FencingToken fence;
+  std::atomic<TimePoint::rep> valid_until;
+  LostWhy why_lost = LostWhy::expired;  // the engine's; read and written under the driver's mutex
+  std::stop_source lost;
+};
+
+using HoldCellPtr = std::shared_ptr<HoldCell>;
+
+// The deadline of a hold that has ended: earlier than any time.
+inline constexpr TimePoint kEnded = TimePoint::min();
+
+}  // namespace holdfast::core

@@ -1,0 +1,251 @@
+#include "runtime/driver.hpp"
+
+#include <utility>
+
+namespace holdfast::runtime {
+
+using core::Answered;
+
+// The actions that this thread is running for a driver; the innermost first.
+struct Driver::Frame {
+  Driver* driver;
+  std::vector<core::Action> queue;
+  Frame* outer;
+};
+
+namespace {
+
+thread_local int t_wakes = 0;  // wakes that this thread is delivering for some store
+
+// A jump of one clock against the other that is worth asking the store about.
+constexpr Duration kJump = std::chrono::milliseconds(500);
+
+}  // namespace
+
+static thread_local void* t_frames = nullptr;  // Driver::Frame*
+
+Driver::Driver(core::EngineSettings settings, DriverParts parts)
+    : parts_(std::move(parts)), engine_(std::move(settings), parts_.random) {
+  wall_ahead_ = wall_now().time_since_epoch() - now().time_since_epoch();
+}
+
+Driver::~Driver() = default;
+
+// ---- events ----
+
+template <class Event>
+void Driver::post(Event event) {
+  core::Outbox out;
+  {
+    const std::lock_guard lock(mu_);
+    if (shut_) return;
+    engine_.on(std::move(event), now(), out);
+    arm_timer();
+    if (parts_.observer && !out.events.empty()) {
+      // Under the mutex, so that the observer sees them in order.
+      parts_.callbacks.post([observer = parts_.observer, events = std::move(out.events)] {
+        for (const LockEvent& each : events) observer->on_event(each);
+      });
+    }
+    changed_.notify_all();
+  }
+  run(std::move(out.actions));
+}
+
+// Only an earlier deadline needs a new timer; one that comes too early finds nothing to do.
+void Driver::arm_timer() {
+  const TimePoint next = engine_.next_timer();
+  if (next >= armed_for_) return;
+  armed_for_ = next;
+  parts_.loop.call_at(next, [this, next] { tick(next); });
+}
+
+void Driver::tick(TimePoint armed_for) {
+  bool jumped = false;
+  {
+    const std::lock_guard lock(mu_);
+    if (armed_for_ != armed_for) return;  // replaced by an earlier one
+    armed_for_ = kNever;
+    jumped = clocks_disagree();
+  }
+  if (jumped) post(core::VerifyAllWanted{});
+  post(core::Tick{});
+}
+
+bool Driver::clocks_disagree() {
+  const Duration ahead = wall_now().time_since_epoch() - now().time_since_epoch();
+  const Duration moved = ahead - std::exchange(wall_ahead_, ahead);
+  return moved > kJump || moved < -kJump;
+}
+
+core::OpId Driver::new_op(Sink sink) {
+  const core::OpId op = last_op_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::lock_guard lock(ops_mu_);
+  ops_.emplace(op, std::move(sink));
+  return op;
+}
+
+template <class S>
+std::shared_ptr<S> Driver::take_sink(core::OpId op) {
+  const std::lock_guard lock(ops_mu_);
+  auto entry = ops_.extract(op);
+  return entry.empty() ? nullptr : std::get<std::shared_ptr<S>>(std::move(entry.mapped()));
+}
+
+core::OpId Driver::acquire(core::AcquireWanted wanted, std::shared_ptr<AcquireSink> sink) {
+  const core::OpId op = new_op(std::move(sink));
+  wanted.op = op;
+  post(std::move(wanted));
+  return op;
+}
+
+void Driver::give_up(core::OpId op, Errc why) { post(core::GiveUpWanted{op, why}); }
+
+void Driver::give_up_at(core::OpId op, TimePoint when) {
+  if (when == kNever) return;
+  parts_.loop.call_at(when, [self = weak_from_this(), op] {
+    if (const auto driver = self.lock()) driver->give_up(op, Errc::timed_out);
+  });
+}
+
+void Driver::release(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink) {
+  const core::OpId op = sink ? new_op(std::move(sink)) : core::kNobody;
+  post(core::ReleaseWanted{std::move(hold), op});
+}
+
+void Driver::verify(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink) {
+  const core::OpId op = new_op(std::move(sink));
+  post(core::VerifyWanted{std::move(hold), op});
+}
+
+void Driver::close() { post(core::CloseWanted{}); }
+
+void Driver::answered(store::CallId id, store::GrantReply reply) {
+  post(Answered<store::GrantReply>{id, std::move(reply)});
+}
+void Driver::answered(store::CallId id, store::RenewReply reply) {
+  post(Answered<store::RenewReply>{id, std::move(reply)});
+}
+void Driver::answered(store::CallId id, store::ReleaseReply reply) {
+  post(Answered<store::ReleaseReply>{id, std::move(reply)});
+}
+void Driver::answered(store::CallId id, store::WithdrawReply reply) {
+  post(Answered<store::WithdrawReply>{id, std::move(reply)});
+}
+
+// ---- actions ----
+
+void Driver::run(std::vector<core::Action> actions) {
+  if (actions.empty()) return;
+  auto* const outer = static_cast<Frame*>(t_frames);
+  for (Frame* frame = outer; frame != nullptr; frame = frame->outer) {
+    if (frame->driver != this) continue;
+    for (auto& action : actions) frame->queue.push_back(std::move(action));
+    return;
+  }
+  Frame frame{this, std::move(actions), outer};
+  t_frames = &frame;
+  for (std::size_t i = 0; i < frame.queue.size(); ++i) {
+    core::Action action = std::move(frame.queue[i]);  // running it may add to the queue
+    std::visit([this](auto& each) { run(each); }, action);
+  }
+  t_frames = outer;
+}
+
+void Driver::run(core::AskGrant& ask) {
+  parts_.store->try_grant(ask.request, store::Call<store::GrantReply>(*this, ask.call, ask.deadline));
+}
+
+void Driver::run(core::AskRenew& ask) {
+  parts_.store->renew(ask.renewals, store::Call<store::RenewReply>(*this, ask.call, ask.deadline));
+}
+
+void Driver::run(core::AskRelease& ask) {
+  parts_.store->release(ask.key, store::Call<store::ReleaseReply>(*this, ask.call, ask.deadline));
+}
+
+void Driver::run(core::AskWithdraw& ask) {
+  parts_.store->withdraw(ask.key, store::Call<store::WithdrawReply>(*this, ask.call, ask.deadline));
+}
+
+void Driver::run(core::StartWatch& start) {
+  auto tell = [self = weak_from_this(), claim = start.claim](const store::Wake& wake) {
+    ++t_wakes;
+    if (const auto driver = self.lock()) driver->post(core::Woken{claim, wake});
+    --t_wakes;
+  };
+  store::WatchPtr watch = parts_.store->watch(start.key, std::move(tell));
+  const std::lock_guard lock(watches_mu_);
+  const auto [slot, _] = watches_.try_emplace(start.claim);
+  if (slot->second.stopped) {
+    watches_.erase(slot);
+  } else {
+    slot->second.watch = std::move(watch);
+  }
+}
+
+void Driver::run(core::StopWatch& stop) {
+  store::WatchPtr ended;  // destroyed outside the mutex
+  const std::lock_guard lock(watches_mu_);
+  const auto [slot, not_started] = watches_.try_emplace(stop.claim);
+  if (not_started) {
+    slot->second.stopped = true;
+  } else {
+    ended = std::move(slot->second.watch);
+    watches_.erase(slot);
+  }
+}
+
+void Driver::run(core::FinishAcquire& finish) {
+  const auto sink = take_sink<AcquireSink>(finish.op);
+  if (!sink) return;
+  if (finish.error) return sink->acquired(*finish.error);
+  sink->acquired(std::move(finish.hold));
+}
+
+void Driver::run(core::FinishVoid& finish) {
+  if (const auto sink = take_sink<VoidSink>(finish.op)) sink->finished(std::move(finish.result));
+}
+
+void Driver::run(core::TellLost& lost) {
+  call_back([hold = std::move(lost.hold)] { hold->lost.request_stop(); });
+}
+
+// ---- threads ----
+
+void Driver::call_back(Task task) {
+  if (!parts_.executor) return parts_.callbacks.post(std::move(task));
+  parts_.callbacks.post([executor = parts_.executor, task = std::move(task)]() mutable {
+    executor(std::move(task));
+  });
+}
+
+void Driver::block(const std::shared_ptr<BlockedOp>& op) {
+  while (!op->done()) {
+    if (!parts_.store->drive(op)) op->park();
+  }
+}
+
+bool Driver::running_here() const {
+  if (t_wakes > 0 || parts_.callbacks.on_this_thread()) return true;
+  for (auto* frame = static_cast<const Frame*>(t_frames); frame != nullptr; frame = frame->outer) {
+    if (frame->driver == this) return true;
+  }
+  return false;
+}
+
+bool Driver::drained() {
+  const std::lock_guard lock(mu_);
+  return engine_.drained();
+}
+
+void Driver::shut_down(Duration limit) {
+  {
+    std::unique_lock lock(mu_);
+    changed_.wait_for(lock, limit, [this] { return engine_.drained(); });
+    shut_ = true;
+  }
+  parts_.store->close();
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <variant>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "holdfast/observer.hpp"
+#include "holdfast/options.hpp"
+#include "holdfast/store/clock.hpp"
+#include "holdfast/store/loop.hpp"
+#include "holdfast/store/random.hpp"
+#include "holdfast/store/store.hpp"
+#include "runtime/blocked_op.hpp"
+#include "runtime/callbacks.hpp"
+
+namespace holdfast::runtime {
+
+// Takes the end of one acquire. Called once, on any thread, under no lock; must not run user code.
+class AcquireSink {
+ public:
+  virtual ~AcquireSink() = default;
+  virtual void acquired(Result<core::HoldCellPtr>) = 0;
+};
+
+// The same for a release or a verification.
+class VoidSink {
+ public:
+  virtual ~VoidSink() = default;
+  virtual void finished(Result<void>) = 0;
+};
+
+// What a driver works with. References outlive it.
+struct DriverParts {
+  const store::Clock& clock;
+  store::Loop& loop;
+  Callbacks& callbacks;
+  store::Random& random;
+  std::unique_ptr<store::Store> store;
+  std::shared_ptr<Observer> observer{};
+  Executor executor{};
+};
+
+// Puts an Engine to work: carries events in and actions out.
+//
+// Every event is handled under one mutex, at a time read after the mutex was taken; the actions it
+// led to are run after it was given back, by the thread that brought the event. Under the mutex there
+// is no store call, no user code and no stop callback; only the loop's and the callbacks' queues are
+// touched. An action that brings the next event (a store that answers at once) does not recurse: the
+// new actions queue behind the running ones of the same thread.
+//
+// Threads      All members from any thread: callers, the loop, a client library's own threads.
+class Driver final : public std::enable_shared_from_this<Driver>,
+                     store::Answers<store::GrantReply>,
+                     store::Answers<store::RenewReply>,
+                     store::Answers<store::ReleaseReply>,
+                     store::Answers<store::WithdrawReply> {
+ public:
+  Driver(core::EngineSettings settings, DriverParts parts);
+  ~Driver();
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  core::OpId acquire(core::AcquireWanted wanted, std::shared_ptr<AcquireSink>);
+  void give_up(core::OpId, Errc why);
+  void give_up_at(core::OpId, TimePoint);
+  void release(core::HoldCellPtr, std::shared_ptr<VoidSink> = nullptr);
+  void verify(core::HoldCellPtr, std::shared_ptr<VoidSink>);
+  void close();  // what waits ends as cancelled; holds stay
+
+  // Lends this thread to the store until the operation is done.
+  void block(const std::shared_ptr<BlockedOp>&);
+
+  // Runs user code where the user wants it.
+  void call_back(Task);
+
+  TimePoint now() const { return parts_.clock.now(); }
+  WallTime wall_now() const { return parts_.clock.wall_now(); }
+
+  // The end: waits up to `limit` for what is on its way out of the store, then closes the store. Not
+  // for a thread on which running_here() is true: the store may have to wait for that very thread.
+  void shut_down(Duration limit);
+  bool drained();  // nothing is on its way out of the store
+  bool running_here() const;
+
+ private:
+  struct Frame;
+  using Sink = std::variant<std::shared_ptr<AcquireSink>, std::shared_ptr<VoidSink>>;
+
+  void answered(store::CallId, store::GrantReply) override;
+  void answered(store::CallId, store::RenewReply) override;
+  void answered(store::CallId, store::ReleaseReply) override;
+  void answered(store::CallId, store::WithdrawReply) override;
+
+  template <class Event>
+  void post(Event event);
+  void arm_timer();  // under mu_
+  void tick(TimePoint armed_for);
+  bool clocks_disagree();
+  core::OpId new_op(Sink);
+  template <class S>
+  std::shared_ptr<S> take_sink(core::OpId);
+
+  void run(std::vector<core::Action>);
+  void run(core::AskGrant&);
+  void run(core::AskRenew&);
+  void run(core::AskRelease&);
+  void run(core::AskWithdraw&);
+  void run(core::StartWatch&);
+  void run(core::StopWatch&);
+  void run(core::FinishAcquire&);
+  void run(core::FinishVoid&);
+  void run(core::TellLost&);
+
+  DriverParts parts_;
+  std::atomic<core::OpId> last_op_{0};
+
+  std::mutex mu_;  // guards the engine, and what is below up to the next mutex
+  core::Engine engine_;
+  TimePoint armed_for_ = kNever;
+  Duration wall_ahead_{};  // wall clock − BOOTTIME, to notice that one of them jumped
+  bool shut_ = false;
+  std::condition_variable changed_;
+
+  std::mutex ops_mu_;
+  std::map<core::OpId, Sink> ops_;
+
+  // A watch may be stopped by one thread before another has come to start it.
+  struct WatchSlot {
+    store::WatchPtr watch;
+    bool stopped = false;
+  };
+  std::mutex watches_mu_;
+  std::map<core::ClaimNo, WatchSlot> watches_;
+};
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,32 @@
+#include "runtime/process_info.hpp"
+
+#include <cerrno>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace holdfast::runtime {
+namespace {
+
+std::string host_name() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) return {};
+  return name;
+}
+
+// The name the program was started by. The kernel's own (comm) is cut at 15 bytes, and is the name
+// of a thread; it serves programs that were started without any argv.
+std::string program_name() {
+  if (program_invocation_short_name != nullptr && *program_invocation_short_name != '\0') {
+    return program_invocation_short_name;
+  }
+  std::string name;
+  std::getline(std::ifstream("/proc/self/comm"), name);
+  return name;
+}
+
+}  // namespace
+
+ProcessInfo this_process() { return {host_name(), getpid(), program_name()}; }
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+namespace holdfast::store {
+
+// Whether the whole of `name` matches `pattern`: * stands for any bytes, ? for one byte. Takes at
+// most |name| * |pattern| steps, whatever the pattern.
+bool glob_matches(std::string_view pattern, std::string_view name);
+
+}  // namespace holdfast::store

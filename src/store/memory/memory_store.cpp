@@ -1,0 +1,168 @@
+#include "store/memory/memory_store.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::store {
+
+// --- the server ---
+
+std::shared_ptr<MemoryServer> MemoryServer::named(const std::string& name) {
+  struct Registry {
+    std::mutex mutex;
+    std::map<std::string, std::weak_ptr<MemoryServer>> servers;
+  };
+  // Never destroyed: a client may still be opened while the process exits.
+  static Registry& registry = *new Registry;
+
+  const std::lock_guard lock(registry.mutex);
+  std::erase_if(registry.servers, [](const auto& entry) { return entry.second.expired(); });
+  auto& known = registry.servers[name];
+  auto server = known.lock();
+  if (!server) {
+    server = std::make_shared<MemoryServer>();
+    known = server;
+  }
+  return server;
+}
+
+template <class Verb>
+auto MemoryServer::run(const Clock& clock, Verb verb) {
+  std::vector<Told> told;
+  std::vector<Delivery> deliveries;
+  auto reply = [&] {
+    const std::lock_guard lock(mutex_);
+    // The clock is read inside, so that the table never sees time go back.
+    auto done = verb(table_, clock.now(), told);
+    address(told, deliveries);
+    return done;
+  }();
+  for (const Delivery& delivery : deliveries) (*delivery.to)(delivery.wake);
+  return reply;
+}
+
+void MemoryServer::address(const std::vector<Told>& told, std::vector<Delivery>& deliveries) const {
+  for (const Told& each : told) {
+    for (auto at = watches_.lower_bound({each.who, 0});
+         at != watches_.end() && at->first.first == each.who; ++at) {
+      deliveries.push_back({at->second, each.wake});
+    }
+  }
+}
+
+class MemoryServer::Watcher final : public Watch {
+ public:
+  Watcher(std::weak_ptr<MemoryServer> server, const OwnerId& owner, WatchId id)
+      : server_(std::move(server)), owner_(owner), id_(id) {}
+  ~Watcher() override {
+    if (const auto server = server_.lock()) server->end_watch(owner_, id_);
+  }
+
+ private:
+  std::weak_ptr<MemoryServer> server_;
+  OwnerId owner_;
+  WatchId id_;
+};
+
+WatchPtr MemoryServer::watch(const OwnerId& owner, WakeFn wake) {
+  auto shared = std::make_shared<const WakeFn>(std::move(wake));
+  const std::lock_guard lock(mutex_);
+  const WatchId id = ++last_watch_;
+  watches_.emplace(std::pair(owner, id), std::move(shared));
+  return std::make_unique<Watcher>(weak_from_this(), owner, id);
+}
+
+void MemoryServer::end_watch(const OwnerId& owner, WatchId id) {
+  Watches::node_type ended;  // destroyed without the mutex: the function may own anything
+  const std::lock_guard lock(mutex_);
+  ended = watches_.extract({owner, id});
+}
+
+// --- a client's store ---
+
+Capabilities MemoryStore::capabilities() const {
+  return {.mutex_any = true, .mutex_fifo = true, .hand_over = true, .inspect = true};
+}
+
+// The answer comes last: once the last Call is answered the store may be destroyed.
+template <class Reply, class Verb>
+void MemoryStore::ask(Call<Reply> call, Verb verb) {
+  if (closed_) {
+    call.answer(NoAnswer{.executed = false, .text = "the store is closed"});
+    return;
+  }
+  call.answer(server_->run(clock_, std::move(verb)));
+}
+
+void MemoryStore::try_grant(const GrantRequest& request, Call<GrantReply> call) {
+  ask(std::move(call), [&](LockTable& table, TimePoint now, std::vector<Told>& told) {
+    return table.try_grant(request, now, told);
+  });
+}
+
+void MemoryStore::renew(std::span<const Renewal> renewals, Call<RenewReply> call) {
+  if (renewals.size() > kMaxBatch) {
+    call.answer(NoAnswer{.why = Errc::invalid_argument,
+                         .executed = false,
+                         .text = "more renewals at once than Store::kMaxBatch"});
+    return;
+  }
+  ask(std::move(call), [&](LockTable& table, TimePoint now, std::vector<Told>& told) {
+    std::vector<RenewalReply> replies;
+    replies.reserve(renewals.size());
+    for (const Renewal& renewal : renewals) replies.push_back(table.renew(renewal, now, told));
+    return RenewReply(std::move(replies));
+  });
+}
+
+void MemoryStore::release(const HoldKey& key, Call<ReleaseReply> call) {
+  ask(std::move(call), [&](LockTable& table, TimePoint now, std::vector<Told>& told) {
+    return table.release(key, now, told);
+  });
+}
+
+void MemoryStore::withdraw(const ClaimKey& key, Call<WithdrawReply> call) {
+  ask(std::move(call), [&](LockTable& table, TimePoint now, std::vector<Told>& told) {
+    return table.withdraw(key, now, told);
+  });
+}
+
+WatchPtr MemoryStore::watch(const ClaimKey& key, WakeFn wake) {
+  return server_->watch(key.owner, std::move(wake));
+}
+
+void MemoryStore::inspect(std::string_view pattern, Call<InspectReply> call) {
+  ask(std::move(call), [&](const LockTable& table, TimePoint now, const std::vector<Told>&) {
+    return table.inspect(pattern, now);
+  });
+}
+
+void MemoryStore::force_release(const ForceRequest& request, Call<ForceReply> call) {
+  ask(std::move(call), [&](LockTable& table, TimePoint now, std::vector<Told>& told) {
+    return table.force_release(request, now, told);
+  });
+}
+
+// --- connect() ---
+
+namespace {
+
+constexpr std::array<std::string_view, 1> kSchemes{"memory"};
+
+Result<std::unique_ptr<Store>> open(const Url& url, const Surroundings& around) {
+  if (!url.options.empty()) {
+    return Error(Errc::invalid_argument, "memory: takes no options; remove \"" +
+                                             printable(url.options.begin()->first) +
+                                             "\" from the URL");
+  }
+  return std::unique_ptr<Store>(
+      std::make_unique<MemoryStore>(MemoryServer::named(url.rest), around.clock));
+}
+
+}  // namespace
+
+constinit const StoreFactory k_memory_factory{kSchemes, &open};
+
+}  // namespace holdfast::store

@@ -1,0 +1,85 @@
+// The memory store: locks between the clients of one process, and the model that the other stores
+// are compared with.
+//
+//   memory:        the locks that every client of this process shares
+//   memory:NAME    the same, apart from those of other names
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "holdfast/store/clock.hpp"
+#include "holdfast/store/factory.hpp"
+#include "holdfast/store/store.hpp"
+#include "store/memory/lock_table.hpp"
+
+namespace holdfast::store {
+
+// What the clients share: a table, and who wants to be woken.
+//
+// Lifetime     Goes with the last store on it, and the locks with it.
+// Threads      From any thread. Watchers are called without the mutex.
+class MemoryServer : public std::enable_shared_from_this<MemoryServer> {
+ public:
+  MemoryServer() = default;
+  explicit MemoryServer(LockTable table) : table_(std::move(table)) {}
+
+  // The server that `memory:NAME` means in this process, made if there is none.
+  static std::shared_ptr<MemoryServer> named(const std::string& name);
+
+  WatchPtr watch(const OwnerId&, WakeFn);
+
+ private:
+  friend class MemoryStore;
+  class Watcher;
+  using WatchId = std::uint64_t;
+  // A watch may end while its wake is being delivered, so both share the function.
+  using Watches = std::map<std::pair<OwnerId, WatchId>, std::shared_ptr<const WakeFn>>;
+  struct Delivery {
+    std::shared_ptr<const WakeFn> to;
+    Wake wake;
+  };
+
+  // Does verb(table, now, told) under the mutex, then delivers the wakes without it.
+  template <class Verb>
+  auto run(const Clock&, Verb verb);
+  void address(const std::vector<Told>&, std::vector<Delivery>&) const;
+  void end_watch(const OwnerId&, WatchId);
+
+  std::mutex mutex_;
+  LockTable table_;
+  Watches watches_;
+  WatchId last_watch_ = 0;
+};
+
+// One client's view of a MemoryServer. Every Call is answered before its verb returns.
+class MemoryStore final : public Store {
+ public:
+  MemoryStore(std::shared_ptr<MemoryServer> server, const Clock& clock)
+      : server_(std::move(server)), clock_(clock) {}
+
+  Capabilities capabilities() const override;
+  void try_grant(const GrantRequest&, Call<GrantReply>) override;
+  void renew(std::span<const Renewal>, Call<RenewReply>) override;
+  void release(const HoldKey&, Call<ReleaseReply>) override;
+  void withdraw(const ClaimKey&, Call<WithdrawReply>) override;
+  WatchPtr watch(const ClaimKey&, WakeFn) override;
+  void inspect(std::string_view pattern, Call<InspectReply>) override;
+  void force_release(const ForceRequest&, Call<ForceReply>) override;
+  void close() override { closed_ = true; }
+
+ private:
+  template <class Reply, class Verb>
+  void ask(Call<Reply>, Verb);
+
+  std::shared_ptr<MemoryServer> server_;
+  const Clock& clock_;
+  std::atomic<bool> closed_ = false;
+};
+
+extern const StoreFactory k_memory_factory;
+
+}  // namespace holdfast::store
