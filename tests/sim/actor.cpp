@@ -1,0 +1,299 @@
+#include "actor.hpp"
+
+#include <algorithm>
+
+#include "api/client_handle.hpp"
+
+namespace holdfast::sim {
+
+namespace {
+
+core::EngineSettings settings_for(const Plan& plan, std::uint32_t number) {
+  core::EngineSettings settings;
+  settings.client = {plan.seed, number};
+  settings.self.host = "host" + std::to_string(number);
+  settings.self.pid = number;
+  settings.self.program = "sim";
+  settings.pace.answer_within = Duration(plan.answer_within);
+  settings.pace.patience = Duration(plan.patience);
+  settings.handoff_count = plan.handoff_count;
+  settings.handoff_time = Duration(plan.handoff_time);
+  settings.can = {.mutex_any = true, .mutex_fifo = true, .hand_over = true};
+  return settings;
+}
+
+check::Outcome outcome_of(Errc code) {
+  switch (code) {
+    case Errc::busy: return check::Outcome::busy;
+    case Errc::timed_out: return check::Outcome::timed_out;
+    case Errc::cancelled: return check::Outcome::cancelled;
+    case Errc::unknown: return check::Outcome::unknown;
+    case Errc::unavailable: return check::Outcome::unavailable;
+    default: return check::Outcome::other;
+  }
+}
+
+}  // namespace
+
+Actor::Actor(Stage& stage, std::uint32_t number, std::uint64_t seed)
+    : stage_(stage),
+      random_(seed),
+      node_(number, millis(1000) * number,
+            stage.plan.clock_ppm == 0 ? 0 : random_.between(-stage.plan.clock_ppm, stage.plan.clock_ppm)),
+      clock_(stage.world, node_),
+      loop_(stage.world, node_, random_),
+      callbacks_(stage.world, node_, random_) {
+  auto store = std::make_unique<SimStore>(stage.world, node_, stage.server, stage.plan, random_,
+                                          stage.counts, stage.history);
+  store_ = store.get();
+  auto* const driver = new runtime::Driver(
+      settings_for(stage.plan, number),
+      runtime::DriverParts{clock_, loop_, callbacks_, random_, std::move(store)});
+  driver_ = std::shared_ptr<runtime::Driver>(driver, [](runtime::Driver* ended) {
+    ended->shut_down(Duration::zero());
+    delete ended;
+  });
+  client_ = detail::ClientHandle::make_client(driver_);
+  node_.after_task = [this] {
+    look_at_holds();
+    look_for_ghosts();
+  };
+}
+
+// What is destroyed from here on is not seen by anybody: the schedule is over.
+Actor::~Actor() {
+  node_.kill();
+  node_.after_task = {};
+}
+
+bool Actor::busy() const {
+  return store_->has_open_calls() ||
+         std::any_of(visits_.begin(), visits_.end(), [](const Visit& visit) { return !visit.hold; });
+}
+
+bool Actor::strikes(Fault fault) {
+  if (stage_.world.now() >= stage_.plan.faults_end) return false;
+  if (random_.below(1000) >= stage_.plan.likelihood(fault)) return false;
+  stage_.counts.hit(fault, busy());
+  return true;
+}
+
+void Actor::start() {
+  callers_left_ = static_cast<std::uint32_t>(random_.between(1, stage_.plan.callers));
+  for (std::uint32_t i = 0; i < callers_left_; ++i) next_round(stage_.plan.rounds);
+}
+
+void Actor::next_round(std::uint32_t rounds_left) {
+  if (rounds_left == 0) {
+    --callers_left_;
+    return;
+  }
+  const Time pause = random_.skewed(0, stage_.plan.longest_lease() / 2);
+  stage_.world.at(node_, stage_.world.now() + pause, [this, rounds_left] { acquire(rounds_left); });
+}
+
+void Actor::acquire(std::uint32_t rounds_left) {
+  const Plan& plan = stage_.plan;
+  const Time lease = plan.leases[random_.below(plan.leases.size())];
+  AcquireOptions options;
+  options.lease = Duration(lease);
+  options.renew = random_.chance(85);
+  options.order = random_.chance(plan.fifo_percent) ? Order::fifo : Order::any;
+  if (random_.chance(10)) options.max_hold = Duration(random_.between(lease / 3, lease * 3));
+  const auto kind = random_.below(10);
+  if (kind < 2) options.wait = Duration::zero();
+  if (kind >= 2 && kind < 5) options.wait = Duration(random_.between(millis(1), lease * 3));
+
+  visits_.emplace_back();
+  const VisitRef visit = std::prev(visits_.end());
+  visit->rounds_left = rounds_left - 1;
+  visit->record = stage_.history.acquires.size();
+  options.stop = visit->stop.get_token();
+  const std::string name = "lock" + std::to_string(random_.below(plan.names));
+  const Time now = stage_.world.now();
+  const TimePoint limit = later(node_.local(now), options.wait);
+  stage_.history.acquires.push_back(
+      {.client = node_.number(),
+       .op = visit->record + 1,
+       .name = name,
+       .order = options.order == Order::fifo ? check::Order::fifo : check::Order::any,
+       .invoked = now,
+       .wait_limit = options.wait == kForever ? kNever : node_.true_time(limit)});
+  if (stage_.world.tracing()) {
+    stage_.world.trace(who(), "acquires " + name + " as op " + std::to_string(visit->record + 1));
+  }
+  visit->pending = client_->mutex(name).async_acquire(std::move(options));
+  give_up_sometime(visit, lease);
+  if (visit->pending) {
+    auto pending = std::move(*visit->pending);
+    visit->pending.reset();
+    std::move(pending).then(
+        [this, visit](Result<Hold> result) { acquired(visit, std::move(result)); });
+  }
+}
+
+// Cancels through the stop token, or keeps the Pending and drops it.
+void Actor::give_up_sometime(VisitRef visit, Time lease) {
+  const Time when = stage_.world.now() + random_.skewed(0, lease * 2);
+  const std::size_t id = visit->record;
+  if (strikes(Fault::cancel)) {
+    stage_.world.at(node_, when, [this, id] {
+      for (Visit& each : visits_) {
+        if (each.record == id && !each.hold) each.stop.request_stop();
+      }
+    });
+    return;
+  }
+  if (!strikes(Fault::drop)) return;
+  record(*visit).wait_limit = kNever;  // nobody looks whether it returned in time
+  auto kept = std::make_shared<Pending<Hold>>(std::move(*visit->pending));
+  visit->pending.reset();
+  // The node holds it: a crash must not drop it as if the caller had.
+  stage_.world.at(node_, when, [this, visit, kept] {
+    check::Acquire& entry = record(*visit);
+    entry.outcome = check::Outcome::cancelled;
+    entry.returned = stage_.world.now();
+    stage_.world.trace(who(), "drops op " + std::to_string(entry.op));
+    { const Pending<Hold> dropped = std::move(*kept); }
+    leave(visit);
+  });
+}
+
+void Actor::acquired(VisitRef visit, Result<Hold> result) {
+  check::Acquire& entry = record(*visit);
+  entry.returned = stage_.world.now();
+  if (!result) {
+    entry.outcome = outcome_of(result.error().errc());
+    if (stage_.world.tracing()) stage_.world.trace(who(), "got no lock: " + result.error().text());
+    return leave(visit);
+  }
+  entry.outcome = check::Outcome::granted;
+  entry.fence = result->fence().value();
+  visit->hold = std::move(*result);
+  visit->valid_until = visit->hold->valid_until();
+  if (stage_.world.tracing()) {
+    stage_.world.trace(who(), "holds " + entry.name + " as op " + std::to_string(entry.op) +
+                                  ", fence " + std::to_string(entry.fence) +
+                                  (visit->hold->valid() ? "" : ", too late"));
+  }
+  if (!visit->hold->valid()) {
+    end_validity(*visit, stage_.world.now());
+    return let_go(visit);
+  }
+  use(visit);
+}
+
+// Reads the guarded values, works, writes them back plus one. Each message takes its time.
+void Actor::use(VisitRef visit) {
+  const std::uint64_t fence = visit->hold->fence().value();
+  const std::string name = record(*visit).name;
+  stage_.world.at(stage_.world.now() + message(), [this, visit, fence, name] {
+    const Resource::Values values = stage_.resource.read(node_.number(), name, fence);
+    const Time work = random_.skewed(0, stage_.plan.longest_lease() * 3 / 2);
+    stage_.world.at(node_, stage_.world.now() + message() + work, [this, visit, values] {
+      visit->read = values;
+      write(visit);
+    });
+  });
+}
+
+void Actor::write(VisitRef visit) {
+  // Some callers look before they write, some do not; a paused one cannot.
+  const bool careful = random_.chance(50);
+  if (careful && !visit->hold->valid()) return let_go(visit);
+  const Resource::Values values{false, visit->read.fenced + 1, visit->read.twin + 1};
+  const std::uint64_t fence = visit->hold->fence().value();
+  const Time sent = stage_.world.now() + message();
+  stage_.world.at(sent, [this, name = record(*visit).name, fence, values] {
+    stage_.resource.write(node_.number(), name, fence, values);
+  });
+  stage_.world.at(node_, sent + message(), [this, visit] { let_go(visit); });
+}
+
+void Actor::let_go(VisitRef visit) {
+  check::Acquire& entry = record(*visit);
+  look_at_holds();
+  entry.released = stage_.world.now();
+  end_validity(*visit, stage_.world.now());
+  if (stage_.world.tracing()) stage_.world.trace(who(), "releases op " + std::to_string(entry.op));
+  visit->hold.reset();
+  leave(visit);
+}
+
+void Actor::leave(VisitRef visit) {
+  const std::uint32_t rounds_left = visit->rounds_left;
+  visits_.erase(visit);
+  next_round(rounds_left);
+}
+
+// valid() turns false by itself; this notices when.
+void Actor::look_at_holds() {
+  const Time now = stage_.world.now();
+  for (Visit& visit : visits_) {
+    if (!visit.hold) continue;
+    const Time deadline = node_.true_time(visit.valid_until);
+    const TimePoint until = visit.hold->valid_until();
+    if (until <= node_.local(now)) {
+      end_validity(visit, std::min(now, deadline));
+    } else {
+      visit.valid_until = until;
+    }
+  }
+}
+
+// A client that wants nothing, and has heard of everything it did, has left nothing in the store.
+void Actor::look_for_ghosts() {
+  if (!visits_.empty() || store_->messages_under_way() || !driver_->drained()) return;
+  for (const check::Leftover& ghost : stage_.server.ghosts_of(node_.number())) {
+    stage_.world.trace(who(), "left a ghost: claim " + std::to_string(ghost.owner));
+    stage_.history.leftovers.push_back(ghost);
+  }
+}
+
+void Actor::end_validity(Visit& visit, Time at) {
+  check::Acquire& entry = record(visit);
+  entry.valid_end = std::min({entry.valid_end, at, node_.true_time(visit.valid_until)});
+  entry.valid_end = std::max(entry.valid_end, entry.returned);
+}
+
+void Actor::pause(Time length) {
+  node_.pause_until(stage_.world.now() + length);
+  for (const Visit& visit : visits_) {
+    check::Acquire& entry = record(visit);
+    const bool waits = entry.outcome == check::Outcome::pending;
+    if (waits && entry.wait_limit != kNever && entry.wait_limit < node_.paused_until()) {
+      entry.wait_limit = std::max(entry.wait_limit, node_.paused_until());
+    }
+  }
+  if (stage_.world.tracing()) stage_.world.trace(who(), "is paused");
+}
+
+void Actor::crash() {
+  look_at_holds();
+  for (Visit& visit : visits_) {
+    record(visit).crashed = true;
+    if (visit.hold) end_validity(visit, stage_.world.now());
+  }
+  node_.kill();
+  if (stage_.world.tracing()) stage_.world.trace(who(), "crashes");
+}
+
+void Actor::fill_in(check::Acquire& entry) const {
+  if (entry.outcome != check::Outcome::granted) return;
+  const auto& grants = stage_.server.grants();
+  auto found = grants.upper_bound(entry.fence);
+  if (found == grants.begin()) return;
+  --found;
+  const auto& [fence, grant] = *found;
+  entry.grant_fence = fence;
+  entry.spare = grant.spare;
+  entry.owner = grant.claim;
+  entry.lined_up = store_->lined_up(grant.claim);
+  entry.lost_place = stage_.server.lost_place({{stage_.plan.seed, entry.client}, grant.claim});
+  if (entry.fence == fence) {
+    entry.sent = store_->grant_sent(fence);
+    entry.store_granted = grant.at;
+  }
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,62 @@
+// What can go wrong in a schedule, and how often it did.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace holdfast::sim {
+
+#define HOLDFAST_FAULTS(X)                                                       \
+  X(slow_message, "a request or reply takes up to one and a half leases")        \
+  X(lost_request, "a request is lost before the store saw it")                   \
+  X(lost_reply, "the store did it, the reply is lost")                           \
+  X(late_reply, "a reply arrives after its deadline")                            \
+  X(reset, "the connection breaks; some requests still arrive")                  \
+  X(partition, "a client and the store are cut off from each other")             \
+  X(refused, "the store cannot be reached and says so at once")                  \
+  X(lost_wake, "a wake is lost")                                                 \
+  X(doubled_wake, "a wake arrives twice, the second time late")                  \
+  X(pause, "a client stands still for up to two leases")                         \
+  X(crash, "a client is gone for good")                                          \
+  X(cancel, "a caller gives up")                                                 \
+  X(drop, "a caller drops its Pending")                                          \
+  X(revoke, "an operator revokes a hold")
+
+enum class Fault : std::uint8_t {
+#define X(name, text) name,
+  HOLDFAST_FAULTS(X)
+#undef X
+};
+
+inline constexpr std::array kFaultNames = {
+#define X(name, text) std::string_view(#name),
+    HOLDFAST_FAULTS(X)
+#undef X
+};
+inline constexpr std::size_t kFaults = kFaultNames.size();
+
+struct FaultCounts {
+  struct Count {
+    std::uint64_t hits = 0;
+    std::uint64_t inside = 0;  // while an operation of that client was open
+    std::uint64_t schedules = 0;
+  };
+  std::array<Count, kFaults> of{};
+
+  void hit(Fault fault, bool inside) {
+    Count& count = of[static_cast<std::size_t>(fault)];
+    ++count.hits;
+    count.inside += inside ? 1 : 0;
+    count.schedules = 1;
+  }
+  void add(const FaultCounts& other) {
+    for (std::size_t i = 0; i < kFaults; ++i) {
+      of[i].hits += other.of[i].hits;
+      of[i].inside += other.of[i].inside;
+      of[i].schedules += other.of[i].schedules;
+    }
+  }
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,37 @@
+#include "plan.hpp"
+
+#include <algorithm>
+
+namespace holdfast::sim {
+
+Time Plan::longest_lease() const { return *std::max_element(leases.begin(), leases.end()); }
+
+// Each schedule has only some of the faults: together they would drown each other.
+Plan Plan::from_seed(std::uint64_t seed) {
+  SeededRandom random(seed * 2 + 1);
+  Plan plan;
+  plan.seed = seed;
+  plan.clients = static_cast<std::uint32_t>(random.between(2, 5));
+  plan.names = random.chance(75) ? 1 : 2;
+  plan.rounds = static_cast<std::uint32_t>(random.between(2, 5));
+  plan.callers = static_cast<std::uint32_t>(random.between(1, 4));
+  plan.leases.push_back(random.skewed(millis(150), millis(6000)));
+  if (random.chance(30)) plan.leases.push_back(random.skewed(millis(150), millis(6000)));
+  plan.shortest_delay = micros(20);
+  plan.longest_delay = random.skewed(micros(100), millis(20));
+  plan.in_order = random.chance(60);
+  plan.fifo_percent = random.chance(50) ? 0 : random.chance(50) ? 100 : 50;
+  plan.faults_end = plan.longest_lease() * random.between(3, 8);
+  plan.answer_within = std::max(plan.longest_delay * 3, random.skewed(millis(20), millis(800)));
+  plan.patience = random.chance(50) ? plan.answer_within * 3 : millis(60'000);
+  plan.handoff_count = random.chance(25) ? 0 : static_cast<std::uint32_t>(random.between(1, 16));
+  plan.handoff_time = random.skewed(millis(1), millis(400));
+  plan.clock_ppm = random.chance(30) ? 0 : 4'900;
+  if (random.chance(12)) return plan;  // a calm one
+  for (std::uint32_t& each : plan.per_mille) {
+    if (random.chance(40)) each = static_cast<std::uint32_t>(random.skewed(5, 200));
+  }
+  return plan;
+}
+
+}  // namespace holdfast::sim

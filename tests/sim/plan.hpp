@@ -1,0 +1,43 @@
+// What one seed stands for: how many clients, which faults, how fast, how long.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "faults.hpp"
+#include "world.hpp"
+
+namespace holdfast::sim {
+
+struct Plan {
+  std::uint64_t seed = 0;
+  std::uint32_t clients = 2;
+  std::uint32_t names = 1;
+  std::uint32_t rounds = 3;    // of each caller
+  std::uint32_t callers = 1;   // at most, in each client
+  std::vector<Time> leases;    // to choose from
+  Time shortest_delay = 0;
+  Time longest_delay = 0;      // of a message without a fault
+  bool in_order = true;        // requests of one client arrive in the order of sending
+  std::uint32_t fifo_percent = 0;
+  std::array<std::uint32_t, kFaults> per_mille{};  // how likely each fault is, 0 = not in this one
+  Time faults_end = 0;
+  Time answer_within = 0;
+  Time patience = 0;
+  std::uint32_t handoff_count = 0;
+  Time handoff_time = 0;
+  std::int64_t clock_ppm = 0;  // clocks are off by at most this, either way
+
+  bool calm() const {
+    for (const std::uint32_t each : per_mille) {
+      if (each != 0) return false;
+    }
+    return true;
+  }
+  std::uint32_t likelihood(Fault fault) const { return per_mille[static_cast<std::size_t>(fault)]; }
+  Time longest_lease() const;
+
+  static Plan from_seed(std::uint64_t seed);
+};
+
+}  // namespace holdfast::sim

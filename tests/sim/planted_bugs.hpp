@@ -1,0 +1,16 @@
+// Shows that the checker bites: every bug planted in the engine has to be caught.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace holdfast::sim {
+
+// Chooses the bug that the engine of this program has from now on; false if there is none so named,
+// or if this program's engine has none at all.
+bool plant(std::string_view name);
+
+// Runs each bug until it is caught; prints a table. 0 if all were.
+int catch_all(std::uint64_t first_seed, std::uint64_t at_most);
+
+}  // namespace holdfast::sim

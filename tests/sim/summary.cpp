@@ -1,0 +1,136 @@
+#include "summary.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+namespace holdfast::sim {
+
+namespace {
+
+constexpr std::size_t kShownFailures = 10;
+
+const check::Violation* first_counting(const check::Report& report) {
+  for (const check::Violation& each : report.violations) {
+    if (each.counts) return &each;
+  }
+  return nullptr;
+}
+
+void add(check::Figures& to, const check::Figures& from) {
+  to.grants += from.grants;
+  to.hand_offs += from.hand_offs;
+  to.renewals += from.renewals;
+  to.refused_stale_writes += from.refused_stale_writes;
+  to.unfenced_lost_updates += from.unfenced_lost_updates;
+}
+
+void add(std::array<check::Tally, check::kRules>& to,
+         const std::array<check::Tally, check::kRules>& from) {
+  for (std::size_t i = 0; i < check::kRules; ++i) {
+    to[i].examined += from[i].examined;
+    to[i].violated += from[i].violated;
+    to[i].excused += from[i].excused;
+  }
+}
+
+}  // namespace
+
+void Summary::add(std::uint64_t seed, const Verdict& verdict) {
+  ++schedules;
+  events += verdict.events;
+  faults.add(verdict.faults);
+  sim::add(figures, verdict.report.figures);
+  sim::add(tallies, verdict.report.tallies);
+  if (const auto* violation = first_counting(verdict.report)) {
+    failures.emplace(seed, std::string(check::name_of(violation->rule)) + ": " + violation->text);
+  }
+}
+
+void Summary::add(const Summary& other) {
+  schedules += other.schedules;
+  events += other.events;
+  faults.add(other.faults);
+  sim::add(figures, other.figures);
+  sim::add(tallies, other.tallies);
+  failures.insert(other.failures.begin(), other.failures.end());
+}
+
+bool Summary::thorough() const {
+  for (const FaultCounts::Count& count : faults.of) {
+    if (count.schedules * 100 < schedules || count.inside < 100) return false;
+  }
+  return true;
+}
+
+std::string Summary::text() const {
+  std::ostringstream out;
+  char line[200];
+  out << "fault          schedules      %       hits  inside an open operation\n";
+  for (std::size_t i = 0; i < kFaults; ++i) {
+    const FaultCounts::Count& count = faults.of[i];
+    const double share =
+        schedules == 0 ? 0 : 100.0 * static_cast<double>(count.schedules) / static_cast<double>(schedules);
+    std::snprintf(line, sizeof line, "%-13s %10llu %6.1f %10llu %10llu\n",
+                  std::string(kFaultNames[i]).c_str(),
+                  static_cast<unsigned long long>(count.schedules), share,
+                  static_cast<unsigned long long>(count.hits),
+                  static_cast<unsigned long long>(count.inside));
+    out << line;
+  }
+  out << "\nrule                  examined   violated\n";
+  for (std::size_t i = 0; i < check::kRules; ++i) {
+    std::snprintf(line, sizeof line, "%-20s %9llu %10llu\n",
+                  std::string(check::name_of(static_cast<check::Rule>(i))).c_str(),
+                  static_cast<unsigned long long>(tallies[i].examined),
+                  static_cast<unsigned long long>(tallies[i].violated));
+    out << line;
+  }
+  out << "\ngrants " << figures.grants << ", hand-offs " << figures.hand_offs << ", renewals "
+      << figures.renewals << ", stale writes refused by their fence " << figures.refused_stale_writes
+      << ", updates lost without fences " << figures.unfenced_lost_updates << "\n";
+  std::size_t shown = 0;
+  for (const auto& [seed, text] : failures) {
+    if (++shown > kShownFailures) break;
+    out << "seed " << seed << ": " << text << "\n";
+  }
+  return out.str();
+}
+
+Summary run_seeds(std::uint64_t first, std::uint64_t count, unsigned jobs, bool progress) {
+  std::atomic<std::uint64_t> next{0};
+  std::mutex mutex;
+  Summary total;
+  std::vector<std::thread> workers;
+  for (unsigned i = 0; i < jobs; ++i) {
+    workers.emplace_back([&] {
+      Summary mine;
+      for (std::uint64_t n = next++; n < count; n = next++) {
+        mine.add(first + n, run_schedule(first + n, nullptr));
+        if (progress && n % 5000 == 4999) {
+          std::fprintf(stderr, "  %llu of %llu schedules\n", static_cast<unsigned long long>(n + 1),
+                       static_cast<unsigned long long>(count));
+        }
+      }
+      const std::lock_guard lock(mutex);
+      total.add(mine);
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  return total;
+}
+
+std::optional<std::pair<std::uint64_t, check::Violation>> first_failure(std::uint64_t first,
+                                                                      std::uint64_t count) {
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const Verdict verdict = run_schedule(seed, nullptr);
+    if (const auto* violation = first_counting(verdict.report)) return std::pair(seed, *violation);
+  }
+  return std::nullopt;
+}
+
+}  // namespace holdfast::sim

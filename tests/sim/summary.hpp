@@ -1,0 +1,37 @@
+// Many schedules, put together.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "schedule.hpp"
+
+namespace holdfast::sim {
+
+struct Summary {
+  std::uint64_t schedules = 0;
+  std::uint64_t events = 0;
+  FaultCounts faults;
+  check::Figures figures;
+  std::array<check::Tally, check::kRules> tallies{};
+  std::map<std::uint64_t, std::string> failures;  // seed → the first violation, the first few
+
+  void add(std::uint64_t seed, const Verdict&);
+  void add(const Summary&);
+  bool ok() const { return failures.empty(); }
+  // Every fault in at least 1 % of the schedules and 100 times inside an open operation.
+  bool thorough() const;
+  std::string text() const;
+};
+
+// Runs seeds first … first + count − 1 on all cores. `progress`: a line on stderr now and then.
+Summary run_seeds(std::uint64_t first, std::uint64_t count, unsigned jobs, bool progress);
+
+// The first seed from `first` on that shows a violation, of at most `count`.
+std::optional<std::pair<std::uint64_t, check::Violation>> first_failure(std::uint64_t first,
+                                                                      std::uint64_t count);
+
+}  // namespace holdfast::sim

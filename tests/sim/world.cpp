@@ -1,0 +1,85 @@
+#include "world.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace holdfast::sim {
+
+std::uint64_t SeededRandom::next() {
+  state_ += 0x9e3779b97f4a7c15U;
+  std::uint64_t z = state_;
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31U);
+}
+
+namespace {
+constexpr std::int64_t kMillion = 1'000'000;
+}
+
+TimePoint Node::local(Time at) const {
+  return TimePoint(Duration(offset_ + at + at / kMillion * ppm_ + at % kMillion * ppm_ / kMillion));
+}
+
+Time Node::true_time(TimePoint when) const {
+  if (when == holdfast::kNever) return kNever;
+  if (when <= local(0)) return 0;
+  const Time wanted = when.time_since_epoch().count() - offset_;
+  Time guess = static_cast<Time>(static_cast<long double>(wanted) * kMillion /
+                                 static_cast<long double>(kMillion + ppm_));
+  while (guess > 0 && local(guess - 1) >= when) --guess;
+  while (local(guess) < when) ++guess;
+  return guess;
+}
+
+void World::add(Time when, Node* node, Task task) {
+  queue_.emplace(std::pair(std::max(when, now_), added_++), Event{node, std::move(task)});
+}
+
+void World::step() {
+  auto entry = queue_.extract(queue_.begin());
+  now_ = entry.key().first;
+  Event event = std::move(entry.mapped());
+  if (event.node != nullptr) {
+    if (!event.node->alive()) return;
+    if (event.node->paused_until() > now_) {
+      return add(event.node->paused_until(), event.node, std::move(event.task));
+    }
+  }
+  ++done_;
+  event.task();
+  if (event.node != nullptr && event.node->after_task) event.node->after_task();
+}
+
+void World::run_until(Time limit) {
+  while (next_time() <= limit) step();
+  now_ = std::max(now_, limit);
+}
+
+void World::clear() {
+  while (!queue_.empty()) queue_.erase(queue_.begin());
+}
+
+void World::trace(const std::string& who, const std::string& what) {
+  if (trace_ == nullptr) return;
+  char time[32];
+  std::snprintf(time, sizeof time, "%12.6f  ", static_cast<double>(now_) / 1e6);
+  *trace_ << time << who << std::string(who.size() < 10 ? 10 - who.size() : 1, ' ') << what << '\n';
+}
+
+WallTime NodeClock::wall_now() const {
+  return WallTime(std::chrono::duration_cast<std::chrono::microseconds>(now().time_since_epoch()));
+}
+
+store::TimerId NodeLoop::call_at(TimePoint when, Task task) {
+  // A timer is never early and, on a busy machine, a little late.
+  world_.at(node_, node_.true_time(when) + random_.skewed(0, micros(300)), std::move(task));
+  return 1;
+}
+
+void NodeCallbacks::post(Task task) {
+  last_ = std::max(last_, world_.now() + random_.skewed(0, micros(500)));
+  world_.at(node_, last_, std::move(task));
+}
+
+}  // namespace holdfast::sim
