@@ -146,8 +146,9 @@ void Engine::refuse(OpId op, Errc why, const Claim* about, TimePoint now, Outbox
     cause = about->machine.last_silence().text;
   }
   const Duration waited = now - waiter.since;
+  const Duration limit = std::min(waited, waiter.wanted.wait);
   out.actions.emplace_back(
-      FinishAcquire{op, nullptr, explain(why, waiter.wanted.name, waited, refusal, cause)});
+      FinishAcquire{op, nullptr, explain(why, waiter.wanted.name, limit, refusal, cause)});
   out.events.push_back({.what = LockEvent::What::gave_up,
                         .at = now,
                         .lock = waiter.wanted.name.bytes(),

@@ -99,7 +99,7 @@ class EpollLoop::State {
   void run();
   bool begin_round();
   void wait_and_dispatch(bool sleep);
-  void dispatch(const epoll_event&);
+  void dispatch(std::uint64_t what, std::uint32_t events);
   void run_due_timers();
   void run_posted();
   template <class F>
@@ -173,8 +173,7 @@ void EpollLoop::State::watch_fd(int fd, std::uint32_t events, Ready* ready) {
 
   if (is_new && control(EPOLL_CTL_ADD, fd, events, serial)) return;
   if (!is_new && control(EPOLL_CTL_MOD, fd, events, serial)) return;
-  const epoll_event refused{.events = POLLNVAL, .data = {.u64 = serial}};
-  posted_.push_back([this, refused] { dispatch(refused); });
+  posted_.push_back([this, serial] { dispatch(serial, POLLNVAL); });
   wake_up();
 }
 
@@ -271,13 +270,13 @@ void EpollLoop::State::wait_and_dispatch(bool sleep) {
   // all.
   if (count <= 0) return;
   for (const epoll_event& event : std::span(events.data(), static_cast<std::size_t>(count))) {
-    dispatch(event);
+    dispatch(event.data.u64, event.events);  // by value: the struct is packed
   }
 }
 
-void EpollLoop::State::dispatch(const epoll_event& event) {
-  if (event.data.u64 == kWakeEvent) return drain(wake_);
-  if (event.data.u64 == kTimerEvent) {
+void EpollLoop::State::dispatch(std::uint64_t what, std::uint32_t events) {
+  if (what == kWakeEvent) return drain(wake_);
+  if (what == kTimerEvent) {
     const std::lock_guard lock(mutex_);
     drain(timer_);
     armed_for_ = kNever;
@@ -286,11 +285,11 @@ void EpollLoop::State::dispatch(const epoll_event& event) {
   Ready* ready = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const auto watch = watches_.find(event.data.u64);
+    const auto watch = watches_.find(what);
     if (watch == watches_.end()) return;
     ready = watch->second;
   }
-  guarded([&] { ready->on_ready(event.events); });
+  guarded([&] { ready->on_ready(events); });
 }
 
 // Timers made meanwhile wait for the next round: one that sets itself again in the past would

@@ -47,7 +47,7 @@ class Store {
   virtual void withdraw(const ClaimKey&, Call<WithdrawReply>) = 0;
   virtual WatchPtr watch(const ClaimKey&, WakeFn) = 0;
 
-  // Locks whose name matches a pattern with * and ?; the whole name is compared.
+  // Locks whose whole name matches a pattern with * and ?; a backslash takes the next byte as it is.
   virtual void inspect(std::string_view pattern, Call<InspectReply>) = 0;
   virtual void force_release(const ForceRequest&, Call<ForceReply>) = 0;
 

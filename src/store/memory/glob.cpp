@@ -4,6 +4,17 @@
 
 namespace holdfast::store {
 
+namespace {
+
+// How much of the pattern stands for this byte; 0 if it does not match.
+std::size_t one_byte_match(std::string_view pattern, char byte) {
+  if (pattern.empty()) return 0;
+  if (pattern[0] == '\\' && pattern.size() > 1) return pattern[1] == byte ? 2 : 0;
+  return pattern[0] == '?' || pattern[0] == byte ? 1 : 0;
+}
+
+}  // namespace
+
 bool glob_matches(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;
@@ -16,8 +27,8 @@ bool glob_matches(std::string_view pattern, std::string_view name) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       star_end = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
+    } else if (const std::size_t length = one_byte_match(pattern.substr(p), name[n]); length > 0) {
+      p += length;
       ++n;
     } else if (star != std::string_view::npos) {
       p = star + 1;
