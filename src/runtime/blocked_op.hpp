@@ -12,20 +12,26 @@ namespace holdfast::runtime {
 // Lifetime     Shared by the waiting thread and whoever finishes it.
 class BlockedOp : public store::BlockedCaller {
  public:
-  bool done() const override { return done_.load(std::memory_order_acquire); }
+  bool done() const override { return done_.load(); }
   TimePoint until() const override { return kNever; }
   void nudge() override { spot_.unpark(); }
 
   void park() { spot_.park(); }
 
+  // The waiting thread says when it is in Store::drive(); whoever finishes the operation looks. Both
+  // write first and read then, in one total order: one of them sees the other.
+  void set_driving(bool driving) { driving_.store(driving); }
+  bool driving() const { return driving_.load(); }
+
  protected:
   void finish() {
-    done_.store(true, std::memory_order_release);
+    done_.store(true);
     nudge();
   }
 
  private:
   std::atomic<bool> done_{false};
+  std::atomic<bool> driving_{false};
   ParkingSpot spot_;
 };
 

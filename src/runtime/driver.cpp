@@ -78,7 +78,7 @@ bool Driver::clocks_disagree() {
   return moved > kJump || moved < -kJump;
 }
 
-core::OpId Driver::new_op(Sink sink) {
+core::OpId Driver::new_op(AnySink sink) {
   const core::OpId op = last_op_.fetch_add(1, std::memory_order_relaxed) + 1;
   const std::lock_guard lock(ops_mu_);
   ops_.emplace(op, std::move(sink));
@@ -199,12 +199,25 @@ void Driver::run(core::StopWatch& stop) {
 void Driver::run(core::FinishAcquire& finish) {
   const auto sink = take_sink<AcquireSink>(finish.op);
   if (!sink) return;
-  if (finish.error) return sink->acquired(*finish.error);
-  sink->acquired(std::move(finish.hold));
+  if (finish.error) {
+    sink->acquired(*finish.error);
+  } else {
+    sink->acquired(std::move(finish.hold));
+  }
+  let_look(*sink);
 }
 
 void Driver::run(core::FinishVoid& finish) {
-  if (const auto sink = take_sink<VoidSink>(finish.op)) sink->finished(std::move(finish.result));
+  const auto sink = take_sink<VoidSink>(finish.op);
+  if (!sink) return;
+  sink->finished(std::move(finish.result));
+  let_look(*sink);
+}
+
+// Its thread may be reading the transport, where it would not notice.
+void Driver::let_look(const Sink& sink) {
+  const BlockedOp* op = sink.blocked();
+  if (op != nullptr && op->driving()) parts_.store->interrupt(*op);
 }
 
 void Driver::run(core::TellLost& lost) {
@@ -222,7 +235,10 @@ void Driver::call_back(Task task) {
 
 void Driver::block(const std::shared_ptr<BlockedOp>& op) {
   while (!op->done()) {
-    if (!parts_.store->drive(op)) op->park();
+    op->set_driving(true);
+    const bool drove = op->done() || parts_.store->drive(op);
+    op->set_driving(false);
+    if (!drove) op->park();
   }
 }
 

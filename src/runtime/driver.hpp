@@ -20,17 +20,21 @@
 
 namespace holdfast::runtime {
 
-// Takes the end of one acquire. Called once, on any thread, under no lock; must not run user code.
-class AcquireSink {
+// Takes the end of one operation. Called once, on any thread, under no lock; must not run user code.
+class Sink {
  public:
-  virtual ~AcquireSink() = default;
+  virtual ~Sink() = default;
+  virtual const BlockedOp* blocked() const { return nullptr; }  // if a thread may wait for it
+};
+
+class AcquireSink : public Sink {
+ public:
   virtual void acquired(Result<core::HoldCellPtr>) = 0;
 };
 
-// The same for a release or a verification.
-class VoidSink {
+// A release or a verification.
+class VoidSink : public Sink {
  public:
-  virtual ~VoidSink() = default;
   virtual void finished(Result<void>) = 0;
 };
 
@@ -89,7 +93,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
 
  private:
   struct Frame;
-  using Sink = std::variant<std::shared_ptr<AcquireSink>, std::shared_ptr<VoidSink>>;
+  using AnySink = std::variant<std::shared_ptr<AcquireSink>, std::shared_ptr<VoidSink>>;
 
   void answered(store::CallId, store::GrantReply) override;
   void answered(store::CallId, store::RenewReply) override;
@@ -101,7 +105,8 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void arm_timer();  // under mu_
   void tick(TimePoint armed_for);
   bool clocks_disagree();
-  core::OpId new_op(Sink);
+  core::OpId new_op(AnySink);
+  void let_look(const Sink&);
   template <class S>
   std::shared_ptr<S> take_sink(core::OpId);
 
@@ -127,7 +132,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   std::condition_variable changed_;
 
   std::mutex ops_mu_;
-  std::map<core::OpId, Sink> ops_;
+  std::map<core::OpId, AnySink> ops_;
 
   // A watch may be stopped by one thread before another has come to start it.
   struct WatchSlot {

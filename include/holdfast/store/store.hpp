@@ -56,6 +56,9 @@ class Store {
   // Lends a blocked caller's thread to the transport. True: it drove, look whether its answer is
   // there. False: somebody else does (or the store needs nobody), sleep until woken or nudged.
   virtual bool drive(const std::shared_ptr<BlockedCaller>&) { return false; }
+  // That caller is done by another way than the transport it may be driving (a timer, a lock handed
+  // on by another thread): if it sits in drive(), let it look.
+  virtual void interrupt(const BlockedCaller&) {}
 
   virtual void close() = 0;
 
