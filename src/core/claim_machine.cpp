@@ -43,14 +43,20 @@ ClaimStep ClaimMachine::start(TimePoint now) {
 }
 
 ClaimStep ClaimMachine::ask(TimePoint now) {
+  // A single attempt is to be over soon, also if it has to be repeated.
+  const TimePoint over = terms_.line_up ? kNever : later(started_, pace_->answer_within);
+  if (now >= over) {
+    state_ = State::resting;
+    return give_up(last_silence_.why, now);
+  }
   last_asked_ = now;
   const ClaimStep step = send(State::asking, ClaimStep::Verb::ask, now);
-  // A single attempt is to be over soon, also if it has to be repeated.
-  if (!terms_.line_up) deadline_ = later(started_, pace_->answer_within);
+  deadline_ = std::min(deadline_, over);
   return step;
 }
 
 ClaimStep ClaimMachine::confirm(TimePoint now) {
+  last_asked_ = now;  // it restarts the lease as asking does
   return send(State::confirming, ClaimStep::Verb::confirm, now);
 }
 
@@ -68,8 +74,9 @@ ClaimStep ClaimMachine::on_grant_reply(const GrantReply& reply, TimePoint now) {
   if (const auto* no = std::get_if<Refused>(&reply)) return refused(*no, now);
   if (const auto* never = std::get_if<Rejected>(&reply)) {
     last_silence_ = {never->why, false, never->text};
-    if (!gave_up_) gave_up_ = never->why;
-    return maybe_known_ ? withdraw(now) : end(never->why);
+    if (gave_up_) return withdraw(now);
+    state_ = State::resting;
+    return give_up(never->why, now);
   }
   return no_answer(std::get<NoAnswer>(reply), now);
 }
@@ -134,20 +141,14 @@ ClaimStep ClaimMachine::no_answer(const NoAnswer& silence, TimePoint now) {
   silent_since_ = std::min(silent_since_, sent_);
   if (gave_up_) return withdraw(now);
   const bool single = !terms_.line_up;
+  const Duration pause = backoff(unanswered_ - 1, *random_);
   const bool out_of_patience =
-      single ? unanswered_ > 1 || now - started_ >= pace_->answer_within
+      single ? unanswered_ > 1 || later(now, pause) >= later(started_, pace_->answer_within)
              : now - silent_since_ >= pace_->patience;
-  if (is_final(silence.why) || out_of_patience) {
-    state_ = State::resting;
-    return give_up(silence.why, now);
-  }
-  return rest(now);
-}
-
-ClaimStep ClaimMachine::rest(TimePoint now) {
   state_ = State::resting;
+  if (is_final(silence.why) || out_of_patience) return give_up(silence.why, now);
   deadline_ = kNever;
-  look_at_ = later(now, backoff(unanswered_ - 1, *random_));
+  look_at_ = later(now, pause);
   if (kept_wake_) return act_on(*std::exchange(kept_wake_, std::nullopt), now);
   return {};
 }
@@ -165,8 +166,19 @@ ClaimStep ClaimMachine::on_confirm_reply(const RenewalReply& reply, TimePoint no
 ClaimStep ClaimMachine::on_wake(const Wake& wake, TimePoint now) {
   if (gave_up_ || withdrawing() || state_ == State::done) return {};
   if (state_ == State::sleeping || state_ == State::resting) return act_on(wake, now);
-  if (!kept_wake_ || wake.offer) kept_wake_ = wake;
+  keep(wake);
   return {};
+}
+
+// Of two wakes the more urgent: an offer before a look, the newer offer, the earlier look.
+void ClaimMachine::keep(const Wake& wake) {
+  const std::uint64_t fence = wake.offer ? wake.offer->fence : 0;
+  if (wake.offer && fence <= lapsed_offer_) return;
+  if (kept_wake_) {
+    const std::uint64_t kept = kept_wake_->offer ? kept_wake_->offer->fence : 0;
+    if (fence < kept || (fence == kept && wake.look_after >= kept_wake_->look_after)) return;
+  }
+  kept_wake_ = wake;
 }
 
 ClaimStep ClaimMachine::act_on(const Wake& wake, TimePoint now) {

@@ -71,7 +71,8 @@ class ClaimMachine {
   const store::Wake::Offer& offer() const { return offer_; }
   const std::optional<store::Refused>& last_refusal() const { return last_refusal_; }
   const store::NoAnswer& last_silence() const { return last_silence_; }
-  bool asked_without_answer() const { return unanswered_ > 0; }
+  // The store's newest word was a refusal.
+  bool knows_busy() const { return last_refusal_ && unanswered_ == 0; }
 
  private:
   enum class State { asking, resting, sleeping, confirming, withdrawing, withdraw_resting, done };
@@ -86,7 +87,7 @@ class ClaimMachine {
   ClaimStep refused(const store::Refused&, TimePoint now);
   ClaimStep no_answer(const store::NoAnswer&, TimePoint now);
   ClaimStep act_on(const store::Wake&, TimePoint now);
-  ClaimStep rest(TimePoint now);
+  void keep(const store::Wake&);
   ClaimStep sleep(const store::Refused&, TimePoint now);
   ClaimStep end(Errc why);
   ClaimStep send(State, ClaimStep::Verb, TimePoint now);

@@ -31,7 +31,8 @@ void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
   const OpId op = wanted.op;
   const RoomKey key = room_of(wanted);
   const bool fifo = wanted.order == Order::fifo;
-  const bool deadlock = same_owner_holds(wanted);
+  notice_expiry(key, now, out);
+  const bool deadlock = same_owner_holds(wanted, now);
   const Duration wait = wanted.wait;
   waiters_.emplace(op, Waiter{.wanted = std::move(wanted), .since = now});
 
@@ -43,13 +44,16 @@ void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
   if (fifo) {
     start_claim(op, false, now, out);
   } else {
-    Room& room = rooms_[key];
-    if (wait <= Duration::zero() && room.claim != 0) {
-      // Somebody of this client has it or is about to.
-      return refuse(op, Errc::busy, &claims_.at(room.claim), now, out);
+    const auto room = rooms_.find(key);
+    const Claim* ahead = room == rooms_.end() ? nullptr : &claims_.at(room->second.claim);
+    if (wait > Duration::zero() || ahead == nullptr) {
+      rooms_[key].queue.push_back(op);
+      serve(key, now, out);
+    } else if (ahead->lease || ahead->machine.knows_busy()) {
+      return refuse(op, Errc::busy, ahead, now, out);
+    } else {
+      start_claim(op, false, now, out);  // nobody knows yet whether it is free
     }
-    room.queue.push_back(op);
-    serve(key, now, out);
   }
   const auto waiter = waiters_.find(op);
   if (waiter != waiters_.end() && wait > Duration::zero()) {
@@ -63,19 +67,34 @@ void Engine::on(const GiveUpWanted& event, TimePoint now, Outbox& out) {
 
 void Engine::on(const CloseWanted&, TimePoint now, Outbox& out) {
   closing_ = true;
+  // In each queue the last leaves first, so that nobody is made the next in one that is being emptied.
   std::vector<OpId> all;
-  for (const auto& [op, waiter] : waiters_) all.push_back(op);
-  // The last to come leaves first, so that nobody is made the next in a queue that is being emptied.
-  for (auto op = all.rbegin(); op != all.rend(); ++op) leave(*op, Errc::cancelled, now, out);
+  for (const auto& [key, room] : rooms_) {
+    all.insert(all.end(), room.queue.rbegin(), room.queue.rend());
+  }
+  for (const auto& [op, waiter] : waiters_) {
+    if (waiter.claim != 0) all.push_back(op);
+  }
+  for (const OpId op : all) leave(op, Errc::cancelled, now, out);
 }
 
 // ---- the local queue ----
 
-bool Engine::same_owner_holds(const AcquireWanted& wanted) const {
+// A process that did not run for a while learns by the next call that its hold has ended.
+void Engine::notice_expiry(const RoomKey& key, TimePoint now, Outbox& out) {
+  const auto room = rooms_.find(key);
+  if (room == rooms_.end()) return;
+  const ClaimNo no = room->second.claim;
+  const Claim& claim = claims_.at(no);
+  if (claim.lease && !claim.lease->valid(now)) lose(no, claim.lease->why_lost(now), now, out);
+}
+
+bool Engine::same_owner_holds(const AcquireWanted& wanted, TimePoint now) const {
   if (wanted.owner_tag == 0) return false;
   return std::any_of(holds_.begin(), holds_.end(), [&](const auto& hold) {
-    const AcquireWanted& held = claims_.at(hold.second).wanted;
-    return held.owner_tag == wanted.owner_tag && room_of(held) == room_of(wanted);
+    const Claim& claim = claims_.at(hold.second);
+    return claim.wanted.owner_tag == wanted.owner_tag && claim.lease->valid(now) &&
+           room_of(claim.wanted) == room_of(wanted);
   });
 }
 
@@ -253,7 +272,7 @@ void Engine::tell(Claim& claim, Errc why, TimePoint now, Outbox& out) {
   }
   Room& room = rooms_.at(room_of(claim.wanted));
   std::deque<OpId> told;
-  if (why == Errc::busy) {
+  if (!claim.machine.lines_up()) {  // a single attempt has less patience than the others
     told.push_back(op);
     std::erase(room.queue, op);
   } else {

@@ -118,7 +118,8 @@ class Engine {
 
   // The local queue.
   static RoomKey room_of(const AcquireWanted& wanted) { return {wanted.kind, wanted.name}; }
-  bool same_owner_holds(const AcquireWanted&) const;
+  void notice_expiry(const RoomKey&, TimePoint now, Outbox&);
+  bool same_owner_holds(const AcquireWanted&, TimePoint now) const;
   bool fits(const Claim&, const AcquireWanted&) const;
   void serve(const RoomKey&, TimePoint now, Outbox&);
   void leave(OpId, Errc why, TimePoint now, Outbox&);

@@ -70,7 +70,7 @@ bool Engine::hand_off(ClaimNo no, TimePoint now, Outbox& out) {
   const bool in_budget = claim.handed < settings_.handoff_count &&
                          now - claim.granted_at < settings_.handoff_time;
   const bool fresh = left_until(claim.lease->valid_until(), now) >= claim.wanted.lease / 3;
-  if (!fence_left || !in_budget || !fresh) return false;
+  if (!fence_left || !in_budget || !fresh || claim.lease->shortened()) return false;
   ++claim.handed;
   if (HOLDFAST_PLANTED(handoff_restarts_lease)) {
     claim.lease->on_renewed({now, claim.wanted.lease, claim.wanted.lease, true}, now);
@@ -205,15 +205,21 @@ void Engine::send_renewals(TimePoint now, Outbox& out) {
            batch.renewals.size() < store::Store::kMaxBatch) {
       const ClaimNo no = renewable_.begin()->second;
       Claim& claim = claims_.at(no);
+      if (!claim.lease->valid(now)) {  // this process did not run for a while
+        lose(no, claim.lease->why_lost(now), now, out);
+        continue;
+      }
       store::Renewal renewal;
       static_cast<store::HoldKey&>(renewal) = {claim.key, claim.fence};
       renewal.lease = claim.lease->start_renewal(now);
+      claim.hold->set_until(claim.lease->valid_until());
       batch.deadline = std::min(batch.deadline, claim.lease->renewal_deadline());
       call.targets.push_back({no, renewal, renewal.lease});
       batch.renewals.push_back(std::move(renewal));
       claims.push_back(no);
       schedule(no, claim);
     }
+    if (batch.renewals.empty()) return;
     batch.call = open_call(std::move(call));
     for (const ClaimNo no : claims) claims_.at(no).renewal = batch.call;
     out.actions.emplace_back(std::move(batch));
@@ -251,10 +257,11 @@ void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, 
     return lose(target.claim, gone->forced ? LostWhy::forced : LostWhy::gone, now, out);
   }
   if (const auto* renewed = std::get_if<Renewed>(&reply)) {
-    lease.on_renewed({sent, target.asked, renewed->lease, claim.renewal != id}, now);
+    const bool late = claim.renewal != id;
+    lease.on_renewed({sent, target.asked, renewed->lease, late}, now);
     if (!lease.valid(now)) return lose(target.claim, lease.why_lost(now), now, out);
     claim.hold->set_until(lease.valid_until());
-    tell_verifiers(claim, {}, out);
+    if (!late) tell_verifiers(claim, {}, out);
     out.events.push_back({.what = LockEvent::What::renewed,
                           .at = now,
                           .lock = claim.key.name.bytes(),
@@ -333,7 +340,6 @@ void Engine::on(const VerifyWanted& event, TimePoint now, Outbox& out) {
 void Engine::on(const VerifyAllWanted&, TimePoint now, Outbox& out) {
   for (const auto& [hold, no] : holds_) {
     Claim& claim = claims_.at(no);
-    if (claim.lease->renewal_deadline() != kNever) continue;
     claim.lease->verify_at(now);
     schedule(no, claim);
   }

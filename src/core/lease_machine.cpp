@@ -1,6 +1,7 @@
 #include "core/lease_machine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/planted.hpp"
 
@@ -10,12 +11,14 @@ LeaseMachine::LeaseMachine(const Pace& pace, store::Random& random, Terms terms,
                            const GrantInHand& grant)
     : pace_(&pace), random_(&random), terms_(terms) {
   counted_until_ = pace.drift.valid_until(grant.sent, terms.lease, grant.lease);
+  given_ = std::min(terms.lease, grant.lease);
   newest_success_ = grant.sent;
-  renew_from_ = later(grant.sent, terms.lease / 3);
+  renew_from_ = later(grant.sent, given_ / 3);
 }
 
 LostWhy LeaseMachine::why_lost(TimePoint now) const {
-  return now >= terms_.hold_until ? LostWhy::max_hold : LostWhy::expired;
+  return now >= terms_.hold_until && terms_.hold_until < counted_until_ ? LostWhy::max_hold
+                                                                       : LostWhy::expired;
 }
 
 TimePoint LeaseMachine::renew_from() const {
@@ -28,18 +31,24 @@ TimePoint LeaseMachine::renew_from() const {
 
 TimePoint LeaseMachine::renew_by() const {
   const TimePoint from = renew_from();
-  return urgent_ || from == kNever ? from : later(from, Pace::renewal_slack(terms_.lease));
+  return urgent_ || from == kNever ? from : later(from, Pace::renewal_slack(given_));
 }
 
 Duration LeaseMachine::start_renewal(TimePoint now) {
   in_flight_ = true;
   urgent_ = false;
-  answer_by_ = later(now, pace_->renewal_within(terms_.lease));
-  if (!terms_.renew) {
-    // A verification may not lengthen what was not to be renewed.
-    return std::max(left_until(counted_until_, now), Duration(1));
-  }
-  const Duration left = left_until(terms_.hold_until, now);
+  answer_by_ = later(now, pace_->renewal_within(given_));
+  const Duration asked = lease_to_ask(now);
+  shortened_ |= asked < terms_.lease;
+  ceiling_ = pace_->drift.valid_until(now, asked, asked);
+  counted_until_ = std::min(counted_until_, ceiling_);
+  return asked;
+}
+
+Duration LeaseMachine::lease_to_ask(TimePoint now) const {
+  // A verification may not lengthen what was not to be renewed, nor any renewal outlast max_hold.
+  const TimePoint end = terms_.renew ? terms_.hold_until : valid_until();
+  const Duration left = left_until(end, now);
   if (left >= terms_.lease) return terms_.lease;
   return std::min(terms_.lease, left + pace_->drift.allowance(terms_.lease));
 }
@@ -50,12 +59,20 @@ void LeaseMachine::on_renewed(const Answer& answer, TimePoint now) {
     in_flight_ = false;
     urgent_ = false;
     failures_ = 0;
-    renew_from_ = later(newest_success_, terms_.lease / 3);
+    if (!answer.late) given_ = std::min(terms_.lease, answer.given);
+    renew_from_ = later(newest_success_, given_ / 3);
   }
   if (!valid(now)) return;
   const TimePoint sent = HOLDFAST_PLANTED(lease_from_answer) ? now : answer.sent;
-  counted_until_ =
-      std::max(counted_until_, pace_->drift.valid_until(sent, answer.asked, answer.given));
+  const TimePoint until = pace_->drift.valid_until(sent, answer.asked, answer.given);
+  if (!terms_.renew) {
+    counted_until_ = std::min(counted_until_, until);
+  } else if (answer.late) {
+    counted_until_ = std::max(counted_until_, std::min(until, ceiling_));
+  } else {
+    counted_until_ = until;
+  }
+  if (!in_flight_ && std::exchange(again_, false)) verify_at(now);
 }
 
 void LeaseMachine::on_no_answer(TimePoint now) {
@@ -68,6 +85,8 @@ void LeaseMachine::on_no_answer(TimePoint now) {
 }
 
 void LeaseMachine::verify_at(TimePoint when) {
+  again_ = in_flight_;
+  if (in_flight_) return;
   urgent_ = true;
   renew_from_ = std::min(renew_from_, when);
 }

@@ -58,8 +58,12 @@ class LeaseMachine {
   void on_renewed(const Answer&, TimePoint now);
   void on_no_answer(TimePoint now);
 
-  // Asks the store again soon, whatever the period says.
+  // Asks the store again soon, whatever the period says; after the answer to a renewal in flight.
   void verify_at(TimePoint when);
+
+  // The store was asked to keep it for less than a lease. It may see that question after later ones,
+  // so nobody else may go on with this lease.
+  bool shortened() const { return shortened_; }
 
   // A holder takes over what is left, for no longer than this.
   void limit(TimePoint hold_until) { terms_.hold_until = hold_until; }
@@ -67,14 +71,20 @@ class LeaseMachine {
   Duration lease() const { return terms_.lease; }
 
  private:
+  Duration lease_to_ask(TimePoint now) const;
+
   const Pace* pace_;
   store::Random* random_;
   Terms terms_;
   TimePoint counted_until_{};
+  TimePoint ceiling_ = kNever;  // what the newest renewal leaves of it, if the store sees it last
+  Duration given_{};            // the lease that the store really gives
+  bool shortened_ = false;
   TimePoint newest_success_{};  // when the latest renewal left that was answered well
   TimePoint renew_from_ = kNever;
   bool in_flight_ = false;
   bool urgent_ = false;  // a retry or a verification: does not wait for company
+  bool again_ = false;   // verify once the renewal in flight is answered
   TimePoint answer_by_ = kNever;
   std::uint32_t failures_ = 0;
 };

@@ -34,6 +34,7 @@ PartingStep Parting::on_answer(bool was_there, TimePoint) {
 }
 
 PartingStep Parting::on_no_answer(TimePoint now) {
+  if (deadline_ == kNever) return {};  // its deadline had passed: known
   deadline_ = kNever;
   if (now >= repeat_until_) {
     PartingStep step;

@@ -66,12 +66,12 @@ class EpollLoop::State {
       : epoll_(epoll_create1(EPOLL_CLOEXEC)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         timer_(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {
-    if (epoll_.get() < 0 || wake_.get() < 0 || timer_.get() < 0) {
-      throw std::system_error(errno, std::generic_category());
-    }
+    if (epoll_.get() < 0 || wake_.get() < 0 || timer_.get() < 0) missing_ = errno;
     control(EPOLL_CTL_ADD, wake_.get(), EPOLLIN, kWakeEvent);
     control(EPOLL_CTL_ADD, timer_.get(), EPOLLIN, kTimerEvent);
   }
+
+  int missing() const { return missing_; }  // 0, or why there are not all descriptors
 
   static void start(const std::shared_ptr<State>& state) {
     state->thread_ = start_quiet_thread("holdfast-loop", [state] { state->run(); });
@@ -115,6 +115,7 @@ class EpollLoop::State {
   const Descriptor epoll_;
   const Descriptor wake_;
   const Descriptor timer_;
+  int missing_ = 0;
 
   mutable std::mutex mutex_;
   std::deque<Task> posted_;
@@ -338,13 +339,20 @@ void EpollLoop::State::guarded(F&& f) {
 // ---- the face ----
 
 Result<std::unique_ptr<EpollLoop>> EpollLoop::start() {
-  try {
-    auto state = std::make_shared<State>();
-    State::start(state);
-    return std::unique_ptr<EpollLoop>(new EpollLoop(std::move(state)));
-  } catch (const std::system_error& error) {
-    return Error(Errc::unavailable, "cannot start the loop thread: " + error.code().message());
+  const auto refused = [](const std::error_code& why) {
+    return Error(Errc::unavailable, "cannot start the loop thread: " + why.message());
+  };
+  auto state = std::make_shared<State>();
+  if (const int missing = state->missing(); missing != 0) {
+    state.reset();  // gives back what there was: even an error text may need a descriptor
+    return refused(std::error_code(missing, std::generic_category()));
   }
+  try {
+    State::start(state);
+  } catch (const std::system_error& error) {
+    return refused(error.code());
+  }
+  return std::unique_ptr<EpollLoop>(new EpollLoop(std::move(state)));
 }
 
 EpollLoop::EpollLoop(std::shared_ptr<State> state) : state_(std::move(state)) {}
