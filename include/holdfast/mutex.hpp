@@ -28,7 +28,10 @@ class Mutex {
  public:
   Result<Hold> acquire(AcquireOptions options = {}) const;
   Result<Hold> try_acquire(AcquireOptions options = {}) const;  // options.wait counts as 0
-  Pending<Hold> async_acquire(AcquireOptions options = {}) const;
+  // To co_await with options under GCC 12, name them in a variable first: that compiler destroys an
+  // aggregate twice that is made inside a co_await expression.
+  Pending<Hold> async_acquire() const;
+  Pending<Hold> async_acquire(AcquireOptions options) const;
 
   std::string_view name() const { return name_; }
 

@@ -52,15 +52,17 @@ class [[nodiscard]] Pending {
   }
   ~Pending() { drop(); }
 
-  bool ready() const { return state_->ready(); }
+  bool ready() const { return state_ && state_->ready(); }
 
-  // Asks to end soon. The result is Errc::cancelled, or the value if it was faster.
-  void cancel() { state_->give_up(Errc::cancelled); }
+  // Asks to end soon. The result is Errc::cancelled, or the value if it was faster. Once then() or
+  // co_await has consumed it, nothing happens: use AcquireOptions::stop.
+  void cancel() {
+    if (state_) state_->give_up(Errc::cancelled);
+  }
 
   Result<T> get() && {
-    const auto state = std::move(state_);
-    state->wait();
-    return state->take();
+    state_->wait();  // state_ stays, for a cancel() from another thread
+    return state_->take();
   }
 
   // As get(), but asks to end after `limit`: then the result is Errc::timed_out, or the value if it

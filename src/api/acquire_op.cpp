@@ -15,15 +15,17 @@ std::shared_ptr<AcquireOp> AcquireOp::start(const ClientHandle& client, core::Ac
   return op;
 }
 
-std::shared_ptr<AcquireOp> AcquireOp::failed(Error error) {
+std::shared_ptr<AcquireOp> AcquireOp::failed(const ClientHandle& client, Error error) {
   const auto op = std::make_shared<AcquireOp>();
+  op->driver_ = client.driver();
+  op->generation_ = client.generation();
   op->result_.emplace(std::move(error));
   op->finish();
   return op;
 }
 
 bool AcquireOp::forked() const {
-  return driver_ != nullptr && !runtime::ForkWord::is_current(generation_);
+  return !runtime::ForkWord::is_current(generation_);
 }
 
 void AcquireOp::acquired(Result<core::HoldCellPtr> result) {
@@ -42,8 +44,9 @@ void AcquireOp::acquired(Result<core::HoldCellPtr> result) {
 }
 
 Result<Hold> AcquireOp::take() {
-  if (forked()) return Errc::forked;
+  if (forked()) return Error(Errc::forked, "forked: the request belongs to the parent process");
   const std::lock_guard lock(mutex_);
+  if (!result_) return Error(Errc::invalid_argument, "invalid_argument: this result was taken before");
   Result<Hold> result = std::move(*result_);
   result_.reset();
   return result;
@@ -55,6 +58,7 @@ void AcquireOp::wait() {
 }
 
 void AcquireOp::continue_with(Task task) {
+  if (forked()) return task();  // the parent's threads are not here
   {
     const std::lock_guard lock(mutex_);
     continuation_ = std::move(task);
@@ -65,19 +69,14 @@ void AcquireOp::continue_with(Task task) {
 
 // The continuation stays here until it runs, so that it can be forgotten up to that moment.
 void AcquireOp::run_continuation_soon() {
-  auto run = [self = shared_from_this()] {
+  driver_->call_back([self = shared_from_this()] {
     Task task;
     {
       const std::lock_guard lock(self->mutex_);
       task = std::exchange(self->continuation_, Task());
     }
     if (task) task();
-  };
-  if (driver_) {
-    driver_->call_back(std::move(run));
-  } else {
-    run();  // refused before there was a client to call back with
-  }
+  });
 }
 
 void AcquireOp::forget_continuation() {

@@ -20,7 +20,7 @@ class AcquireOp final : public PendingState<Hold>,
                         public std::enable_shared_from_this<AcquireOp> {
  public:
   static std::shared_ptr<AcquireOp> start(const ClientHandle&, core::AcquireWanted, std::stop_token);
-  static std::shared_ptr<AcquireOp> failed(Error);
+  static std::shared_ptr<AcquireOp> failed(const ClientHandle&, Error);
 
   bool ready() const override { return done(); }
   Result<Hold> take() override;

@@ -8,7 +8,7 @@ namespace holdfast {
 
 namespace {
 
-Error invalid(Errc code, const store::LockName& name, const std::string& text) {
+Error refusal(Errc code, const store::LockName& name, const std::string& text) {
   Error::Detail detail;
   detail.code = code;
   detail.lock = name.bytes();
@@ -22,13 +22,13 @@ Result<core::AcquireWanted> checked(std::string_view name, const AcquireOptions&
   auto lock = store::LockName::checked(name);
   if (!lock) return lock.error();
   if (options.lease < kMinLease || options.lease > kMaxLease) {
-    return invalid(Errc::invalid_lease, *lock, "a lease is between 100 ms and 24 h");
+    return refusal(Errc::invalid_lease, *lock, "a lease is between 100 ms and 24 h");
   }
   if (options.max_hold <= Duration::zero()) {
-    return invalid(Errc::invalid_argument, *lock, "max_hold must be more than 0");
+    return refusal(Errc::invalid_argument, *lock, "max_hold must be more than 0");
   }
   if (options.reason.size() > kMaxReason) {
-    return invalid(Errc::invalid_argument, *lock, "a reason is at most 1024 bytes");
+    return refusal(Errc::invalid_argument, *lock, "a reason is at most 1024 bytes");
   }
   core::AcquireWanted wanted;
   wanted.name = std::move(*lock);
@@ -47,11 +47,14 @@ std::shared_ptr<detail::AcquireOp> start(const detail::ClientHandle& client, std
                                          const AcquireOptions& options) {
   if (client.forked()) {
     return detail::AcquireOp::failed(
-        Error(Errc::forked, "forked: this client belongs to the parent process; connect anew"));
+        client, Error(Errc::forked, "forked: this client belongs to the parent process; connect anew"));
   }
   auto wanted = checked(name, options);
-  if (!wanted) return detail::AcquireOp::failed(wanted.error());
-  if (options.stop.stop_requested()) return detail::AcquireOp::failed(Error(Errc::cancelled));
+  if (!wanted) return detail::AcquireOp::failed(client, wanted.error());
+  if (options.stop.stop_requested()) {
+    return detail::AcquireOp::failed(
+        client, refusal(Errc::cancelled, wanted->name, "stop had been requested before"));
+  }
   wanted->since = client.driver()->wall_now();
   return detail::AcquireOp::start(client, std::move(*wanted), options.stop);
 }
@@ -73,6 +76,8 @@ Result<Hold> Mutex::try_acquire(AcquireOptions options) const {
   options.wait = Duration::zero();
   return acquire(std::move(options));
 }
+
+Pending<Hold> Mutex::async_acquire() const { return async_acquire(AcquireOptions()); }
 
 Pending<Hold> Mutex::async_acquire(AcquireOptions options) const {
   return Pending<Hold>(start(*client_, name_, options));

@@ -158,7 +158,12 @@ ClaimStep ClaimMachine::on_confirm_reply(const RenewalReply& reply, TimePoint no
   if (const auto* renewed = std::get_if<Renewed>(&reply)) {
     return granted({offer_.fence, offer_.spare, renewed->lease, sent_}, now);
   }
-  if (std::holds_alternative<Gone>(reply)) lapsed_offer_ = offer_.fence;
+  if (std::holds_alternative<Gone>(reply)) {
+    lapsed_offer_ = offer_.fence;
+    if (kept_wake_ && kept_wake_->offer && kept_wake_->offer->fence <= lapsed_offer_) {
+      kept_wake_.reset();
+    }
+  }
   // The offer lapsed, or nobody knows: asking as the same owner settles both.
   return gave_up_ ? withdraw(now) : ask(now);
 }

@@ -37,6 +37,7 @@ TimePoint LeaseMachine::renew_by() const {
 Duration LeaseMachine::start_renewal(TimePoint now) {
   in_flight_ = true;
   urgent_ = false;
+  again_ = false;
   answer_by_ = later(now, pace_->renewal_within(given_));
   const Duration asked = lease_to_ask(now);
   shortened_ |= asked < terms_.lease;

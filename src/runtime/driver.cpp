@@ -1,5 +1,8 @@
 #include "runtime/driver.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace holdfast::runtime {
@@ -17,6 +20,14 @@ namespace {
 
 thread_local int t_wakes = 0;  // wakes that this thread is delivering for some store
 
+// One event that an observer chokes on does not cost it the next.
+void tell(Observer& observer, const LockEvent& event) {
+  try {
+    observer.on_event(event);
+  } catch (...) {
+  }
+}
+
 // A jump of one clock against the other that is worth asking the store about.
 constexpr Duration kJump = std::chrono::milliseconds(500);
 
@@ -33,8 +44,22 @@ Driver::~Driver() = default;
 
 // ---- events ----
 
+// Says that a thread is in here. Leaving is the last thing that thread does to the driver, which may
+// be destroyed right after.
+class Driver::Visit {
+ public:
+  explicit Visit(Driver& driver) : visits_(driver.visits_) { ++visits_; }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  ~Visit() { --visits_; }
+
+ private:
+  std::atomic<int>& visits_;
+};
+
 template <class Event>
 void Driver::post(Event event) {
+  const Visit visit(*this);
   core::Outbox out;
   {
     const std::lock_guard lock(mu_);
@@ -44,7 +69,7 @@ void Driver::post(Event event) {
     if (parts_.observer && !out.events.empty()) {
       // Under the mutex, so that the observer sees them in order.
       parts_.callbacks.post([observer = parts_.observer, events = std::move(out.events)] {
-        for (const LockEvent& each : events) observer->on_event(each);
+        for (const LockEvent& each : events) tell(*observer, each);
       });
     }
     changed_.notify_all();
@@ -258,10 +283,14 @@ bool Driver::drained() {
 void Driver::shut_down(Duration limit) {
   {
     std::unique_lock lock(mu_);
-    changed_.wait_for(lock, limit, [this] { return engine_.drained(); });
+    // Capped, since wait_for() adds it to a clock and kForever would overflow.
+    const Duration capped = std::min<Duration>(limit, std::chrono::years(1));
+    changed_.wait_for(lock, capped, [this] { return engine_.drained(); });
     shut_ = true;
   }
   parts_.store->close();
+  // What brought the last reference to its end may be on its way out still.
+  while (visits_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 }  // namespace holdfast::runtime

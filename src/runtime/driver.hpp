@@ -93,6 +93,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
 
  private:
   struct Frame;
+  class Visit;
   using AnySink = std::variant<std::shared_ptr<AcquireSink>, std::shared_ptr<VoidSink>>;
 
   void answered(store::CallId, store::GrantReply) override;
@@ -123,6 +124,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
 
   DriverParts parts_;
   std::atomic<core::OpId> last_op_{0};
+  std::atomic<int> visits_{0};  // threads in post(); those of a store hold no reference
 
   std::mutex mu_;  // guards the engine, and what is below up to the next mutex
   core::Engine engine_;

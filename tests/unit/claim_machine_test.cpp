@@ -347,6 +347,14 @@ TEST_F(ClaimMachineTest, AStaleOfferThatWasKeptDoesNotShortenTheRest) {
   EXPECT_EQ(next(claim), "ask");
 }
 
+TEST_F(ClaimMachineTest, AStaleOfferThatWasKeptDoesNotHideAWake) {
+  ClaimMachine claim = confirming(7);
+  claim.on_wake(offer(7), now);  // doubled
+  EXPECT_EQ(shown(claim.on_confirm_reply(Gone{}, now)), "ask");
+  claim.on_wake(look(), now);
+  EXPECT_EQ(shown(claim.on_grant_reply(refused(), now)), "ask");
+}
+
 TEST_F(ClaimMachineTest, AConfirmationThatIsNotAnsweredIsSettledByAsking) {
   ClaimMachine claim = confirming(7);
   EXPECT_EQ(shown(claim.on_confirm_reply(silence(), now)), "ask");
@@ -733,6 +741,13 @@ TEST_F(ClaimMachineTest, ASingleAttemptIsNotRepeatedWhenThePauseUsesUpItsTime) {
   const std::string said = shown(claim.on_grant_reply(silence(), now));
   EXPECT_EQ(said.empty() ? next(claim) : said, "withdraw")
       << "a question without time to be answered";
+}
+
+TEST_F(ClaimMachineTest, ASingleAttemptIsNotRepeatedByAProcessThatWasStoppedMeanwhile) {
+  ClaimMachine claim = single();
+  EXPECT_EQ(shown(claim.on_grant_reply(silence(), now)), "");
+  now += 40s;
+  EXPECT_EQ(shown(claim.on_timer(now)).substr(0, 8), "withdraw");
 }
 
 TEST_F(ClaimMachineTest, ASingleAttemptThatIsGivenUpSaysWhy) {

@@ -278,6 +278,26 @@ TEST(EngineClaims, ALateRefusalOfAClaimThatEndedIsWithdrawn) {
   EXPECT_TRUE(probe.drained());
 }
 
+TEST(EngineClaims, AnUnansweredWithdrawOfALateRefusalIsRepeated) {
+  EngineProbe probe;
+  const Ended claim(probe);
+  probe.answer(claim.call, GrantReply(EngineProbe::refusal()));
+  probe.said();
+  probe.silence(1);
+  const TimePoint timer = probe.next_timer();
+  probe.pass(5ms);
+  EXPECT_EQ(probe.now, timer);
+  EXPECT_THAT(probe.said(), ElementsAre("withdraw #1"));
+  const store::CallId second = probe.call(1);
+  probe.pass(2s + 5ms);
+  probe.said();
+  const TimePoint third = probe.next_timer();
+  probe.silence_call(second, {});
+  EXPECT_EQ(probe.next_timer(), third) << "a later one is under way";
+  probe.withdrawn(1);
+  EXPECT_TRUE(probe.drained());
+}
+
 TEST(EngineClaims, ALateSilenceOrRejectionLeavesNothingBehind) {
   for (const GrantReply& reply : {GrantReply(NoAnswer{}), GrantReply(Rejected{})}) {
     EngineProbe probe;

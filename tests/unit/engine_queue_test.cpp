@@ -155,6 +155,18 @@ TEST(EngineQueue, ATryWhileTheStoreIsSilentIsNotToldBusy) {
   EXPECT_NE(probe.outcome(op), "busy") << "no idea is not no";
 }
 
+TEST(EngineQueue, ATryWhileNobodyKnowsYetAsksForItself) {
+  EngineProbe probe;
+  const OpId waits = probe.acquire();
+  const OpId tries = probe.acquire({.wait = 0s});
+  EXPECT_THAT(probe.said(), ElementsAre("ask #1", "ask #2"));
+  EXPECT_FALSE(probe.asked().request.line_up);
+  probe.grant(1, 7);
+  probe.refuse(2);
+  EXPECT_EQ(probe.outcome(waits), "held");
+  EXPECT_EQ(probe.outcome(tries), "busy");
+}
+
 TEST(EngineQueue, ATryInAnEmptyRoomMakesOneAttempt) {
   EngineProbe probe;
   const OpId op = probe.acquire({.wait = 0s});

@@ -294,6 +294,30 @@ TEST_F(LeaseMachineTest, AVerificationLeavesAtOnceAndThePeriodBeginsAnew) {
   EXPECT_EQ(lease.renew_by(), now + 11s);
 }
 
+TEST_F(LeaseMachineTest, AVerificationDuringARenewalLeavesAfterItsAnswer) {
+  LeaseMachine lease = granted();
+  now = kSent + 11s;
+  lease.start_renewal(now);
+  lease.verify_at(now + 1s);
+  EXPECT_EQ(lease.renew_from(), kNever) << "one at a time";
+  lease.on_renewed({.sent = now, .asked = 30s, .given = 30s}, now + 1s);
+  EXPECT_EQ(lease.renew_by(), now + 1s);
+  now += 1s;
+  renew(lease);
+  EXPECT_EQ(lease.renew_by(), now + 11s);
+}
+
+TEST_F(LeaseMachineTest, ARepetitionThatLeftAfterTheVerificationWillDo) {
+  LeaseMachine lease = granted();
+  now = kSent + 11s;
+  lease.start_renewal(now);
+  lease.verify_at(now);
+  now += 2s;
+  lease.on_no_answer(now);
+  renew(lease);
+  EXPECT_EQ(lease.renew_by(), now + 11s);
+}
+
 TEST_F(LeaseMachineTest, AVerificationDoesNotPutOffARenewalThatIsDue) {
   LeaseMachine lease = granted();
   lease.verify_at(kSent + 20s);
@@ -309,6 +333,12 @@ TEST_F(LeaseMachineTest, AVerificationDoesNotLengthenWhatIsNotRenewed) {
   EXPECT_LE(renew(lease), 27s);
   EXPECT_EQ(lease.valid_until(), until);
   EXPECT_EQ(lease.renew_from(), kNever);
+  for (int i = 0; i < 100; ++i) {
+    now += 100ms;
+    lease.verify_at(now);
+    EXPECT_LE(now + renew(lease), kSent + 30s) << "nor does the store keep it for longer";
+    EXPECT_EQ(lease.valid_until(), until);
+  }
 }
 
 TEST_F(LeaseMachineTest, AVerificationNeverLetsTheStoreForgetBeforeTheHolderDoes) {

@@ -30,6 +30,8 @@ class Answers {
 //              at once instead of blocking others for a lease), else answer no_answer as soon as it
 //              cannot come any more. There is no cancel.
 // Lifetime     The arguments of the verb live only during the verb; the Call lives as long as needed.
+//              An answer may be what the store's end waited for: a thread touches nothing of the store
+//              after it gave one, unless close() waits for that thread.
 template <class Reply>
 class [[nodiscard]] Call {
  public:

@@ -1,6 +1,9 @@
 #include "store/memory/memory_store.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,8 +17,12 @@ std::shared_ptr<MemoryServer> MemoryServer::named(const std::string& name) {
     std::mutex mutex;
     std::map<std::string, std::weak_ptr<MemoryServer>> servers;
   };
-  // Never destroyed: a client may still be opened while the process exits.
-  static Registry& registry = *new Registry;
+  // Never destroyed: a client may still be opened while the process exits. A forked child has its own,
+  // since a thread that it does not have may hold the mutex of its parent's.
+  static std::atomic<Registry*> current{new Registry};
+  static std::atomic<pid_t> owner{::getpid()};
+  if (const pid_t self = ::getpid(); owner.exchange(self) != self) current = new Registry;
+  Registry& registry = *current;
 
   const std::lock_guard lock(registry.mutex);
   std::erase_if(registry.servers, [](const auto& entry) { return entry.second.expired(); });

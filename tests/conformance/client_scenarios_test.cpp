@@ -1,0 +1,477 @@
+// What the suites of other lock libraries hold those to, here through the client's own API on every
+// store. The numbers are those of the scenarios: 1 to 14 any order, 15 to 18 strict order. What a store
+// alone can show is in the rules beside this file; reentrancy (9) is not a mutex's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "conformance/fixtures/fixture_list.hpp"
+#include "holdfast/holdfast.hpp"
+#include "runtime/boot_clock.hpp"
+#include "store/memory/memory_store.hpp"
+#include "support/client_bench.hpp"
+
+namespace holdfast::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ClientBench;
+using test::Link;
+using Peer = ClientBench::Peer;
+
+// Memory once more, in a time that cannot be turned: so that the scenarios are known to work there
+// before the first store comes that has a server.
+class RealTimeMemory final : public test::StoreFixture {
+ public:
+  std::string name() const override { return kName; }
+  store::Capabilities expected_capabilities() const override { return {}; }
+  test::Pace pace() const override { return {.lease = 600ms, .slack = 100ms}; }
+  test::OpenedClient open_client() override {
+    return {{0x7265616c, ++clients_}, std::make_unique<store::MemoryStore>(server_, clock_)};
+  }
+  void let_pass(Duration time) override { std::this_thread::sleep_for(time); }
+
+  static constexpr const char* kName = "memory_in_real_time";
+
+ private:
+  runtime::BootClock clock_;
+  std::shared_ptr<store::MemoryServer> server_ = std::make_shared<store::MemoryServer>();
+  std::uint64_t clients_ = 0;
+};
+
+class ClientScenarios : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    fixture_ = GetParam() == RealTimeMemory::kName ? std::make_unique<RealTimeMemory>()
+                                                   : make_fixture(GetParam());
+    ASSERT_NE(fixture_, nullptr);
+    on_.emplace(*fixture_);
+  }
+  void TearDown() override { on_.reset(); }
+
+  ClientBench& on() { return *on_; }
+  Duration lease() { return on().lease(); }
+  AcquireOptions with(Order order) { return {.lease = lease(), .order = order}; }
+
+  bool has_fifo() { return on().capabilities().mutex_fifo; }
+
+ private:
+  std::unique_ptr<test::StoreFixture> fixture_;
+  std::optional<ClientBench> on_;
+};
+
+#define HOLDFAST_SCENARIO_NEEDS(capability) \
+  if (!on().capabilities().capability)      \
+  GTEST_SKIP() << "the store " << GetParam() << " declares " #capability " = false"
+
+// A plain counter that is only exact if the lock excludes, and the fences in the order of holding.
+struct Guarded {
+  int counter = 0;
+  std::vector<FencingToken> fences;
+
+  void visit(const Hold& hold) {
+    const int seen = counter;
+    std::this_thread::yield();
+    counter = seen + 1;
+    fences.push_back(hold.fence());
+  }
+  bool fences_grow() const {
+    return std::adjacent_find(fences.begin(), fences.end(), std::greater_equal<>()) == fences.end();
+  }
+};
+
+// ---- any order ----
+
+TEST_P(ClientScenarios, S01_FreeHeldAndFreeAreSeenAlikeByAll) {
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  const auto all_see = [&](bool free) {
+    const auto sees = [free](const Peer& peer) {
+      auto hold = peer.mutex().try_acquire();
+      EXPECT_EQ(hold.has_value(), free);
+      if (!hold) {
+        EXPECT_EQ(hold.error(), Errc::busy);
+        EXPECT_TRUE(hold.error().detail().holder);
+      } else {
+        EXPECT_TRUE(hold->release());
+      }
+    };
+    sees(alice);
+    sees(bob);
+    std::thread([&] { sees(alice); }).join();
+  };
+  all_see(true);
+  Hold hold = on().acquire(alice).value();
+  EXPECT_TRUE(hold.valid());
+  all_see(false);
+  EXPECT_TRUE(hold.release());
+  EXPECT_FALSE(hold.valid());
+  all_see(true);
+}
+
+TEST_P(ClientScenarios, S02_AWaitEndsNoEarlierThanAskedAndNotMuchLater) {
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  const Hold held = on().acquire(alice).value();
+  const TimePoint start = on().now();
+  const auto waited = on().acquire(bob, {.wait = 3s});
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error(), Errc::timed_out);
+  EXPECT_TRUE(waited.error().detail().holder);
+  EXPECT_GE(on().now() - start, 3s);
+  EXPECT_LE(on().now() - start, 3500ms + on().grace());
+  EXPECT_TRUE(held.valid());
+}
+
+TEST_P(ClientScenarios, S03_AWaiterIsServedAsSoonAsTheLockIsReleased) {
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  std::optional<Hold> held(on().acquire(alice).value());
+  auto waiting = bob.mutex().async_acquire();
+  on().let_pass(lease() / 2);
+  EXPECT_FALSE(waiting.ready());
+  held.reset();
+  EXPECT_TRUE(on().comes_true([&] { return waiting.ready(); }, 50ms + on().grace()));
+  EXPECT_TRUE(std::move(waiting).get());
+}
+
+TEST_P(ClientScenarios, S03_AWaiterIsServedAsSoonAsADeadHoldersLeaseRunsOut) {
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  const TimePoint start = on().now();
+  const Hold held = on().acquire(alice, {.lease = lease(), .renew = false}).value();
+  alice.link->set(Link::down);
+  const auto next = on().acquire(bob);
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(held.valid());
+  EXPECT_GT(next->fence(), held.fence());
+  EXPECT_LE(on().now() - start, lease() + 50ms + on().grace());
+}
+
+TEST_P(ClientScenarios, S04_TheHolderOfALapsedLeaseIsToldAndDisturbsNobody) {
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  Hold lapsed = on().acquire(alice, {.lease = lease(), .renew = false}).value();
+  const Hold next = on().acquire(bob).value();
+  const auto late = lapsed.release();
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error(), Errc::lost);
+  EXPECT_TRUE(on().comes_true([&] { return lapsed.lost().stop_requested(); }, on().grace()));
+  EXPECT_TRUE(next.verify());
+}
+
+TEST_P(ClientScenarios, S05_TheLockOfAClientThatGoesIsFree) {
+  const Peer bob = on().client();
+  {
+    const Peer alice = on().client();
+    const Hold held = on().acquire(alice).value();
+  }
+  EXPECT_TRUE(on().comes_true([&] { return bob.mutex().try_acquire().has_value(); }, on().grace()));
+}
+
+TEST_P(ClientScenarios, S05_TheLockOfAClientThatDiesIsFreeWithinItsLease) {
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  const Hold held = on().acquire(alice, {.lease = lease()}).value();
+  on().let_pass(lease() * 2);  // it was renewed
+  EXPECT_TRUE(held.valid());
+  alice.link->set(Link::down);
+  const TimePoint dead = on().now();
+  EXPECT_TRUE(on().acquire(bob));
+  EXPECT_LE(on().now() - dead, lease() + 50ms + on().grace());
+  EXPECT_FALSE(held.valid());
+}
+
+TEST_P(ClientScenarios, S06_ASecondReleaseChangesNothing) {
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  Hold hold = on().acquire(alice).value();
+  EXPECT_TRUE(hold.release());
+  const Hold next = on().acquire(bob).value();
+  EXPECT_EQ(hold.release().error(), Errc::not_owner);
+  EXPECT_TRUE(next.verify());
+}
+
+TEST_P(ClientScenarios, S07_RemainingSaysTheTruth) {
+  const Peer alice = on().client();
+  const Hold hour = on().acquire(alice, {.lease = 1h}).value();
+  EXPECT_LE(hour.remaining(), 1h - 36s - 2ms);
+  EXPECT_GE(hour.remaining(), 1h - 36s - 2ms - 10ms - on().grace());
+}
+
+TEST_P(ClientScenarios, S07_ARenewedLockNeverHasLessThanHalfItsLease) {
+  const Peer alice = on().client();
+  const Hold renewed = on().get(alice.mutex().async_acquire({.lease = 10 * lease()})).value();
+  for (int i = 0; i < 50; ++i) {
+    on().let_pass(lease() / 2);
+    EXPECT_GE(renewed.remaining(), 5 * lease());
+  }
+}
+
+TEST_P(ClientScenarios, S08_AnUnreachableStoreIsAnErrorAndThenWorksAgain) {
+  const Peer alice = on().client({.answer_within = 100ms, .patience = 300ms});
+  alice.link->set(Link::down);
+  const TimePoint start = on().now();
+  EXPECT_EQ(on().acquire(alice).error(), Errc::unavailable);
+  EXPECT_EQ(on().acquire(alice, {.wait = 0s}).error(), Errc::unavailable);
+  EXPECT_LE(on().now() - start, 3s + on().grace());
+  alice.link->set(Link::up);
+  EXPECT_TRUE(on().acquire(alice));
+}
+
+TEST_P(ClientScenarios, S08_ADeadServerIsAnErrorAndThenWorksAgain) {
+  const Peer alice = on().client({.patience = 1s});
+  if (!on().fixture().kill()) GTEST_SKIP() << "the store " << GetParam() << " cannot be killed";
+  const auto down = on().acquire(alice);
+  ASSERT_FALSE(down);
+  EXPECT_NE(down.error(), Errc::busy);
+  ASSERT_TRUE(on().fixture().restart(false));
+  EXPECT_TRUE(on().acquire(alice));
+}
+
+void count_together(const std::vector<Peer>& peers, int threads, int rounds) {
+  Guarded guarded;
+  std::vector<std::thread> running;
+  for (int t = 0; t < threads; ++t) {
+    running.emplace_back([&, t] {
+      const Mutex mutex = peers[static_cast<std::size_t>(t) % peers.size()].mutex();
+      for (int i = 0; i < rounds; ++i) {
+        auto hold = mutex.acquire();
+        ASSERT_TRUE(hold) << hold.error().text();
+        guarded.visit(*hold);
+        ASSERT_TRUE(hold->release());
+      }
+    });
+  }
+  for (auto& thread : running) thread.join();
+  EXPECT_EQ(guarded.counter, threads * rounds);
+  EXPECT_TRUE(guarded.fences_grow());
+}
+
+TEST_P(ClientScenarios, S10_SixteenClientsCountExactly) {
+  std::vector<Peer> peers;
+  for (int i = 0; i < 16; ++i) peers.push_back(on().client());
+  count_together(peers, 16, 100);
+}
+
+TEST_P(ClientScenarios, S10_AHundredClientsTakeTheirTurns) {
+  std::vector<Peer> peers;
+  for (int i = 0; i < 100; ++i) peers.push_back(on().client());
+  count_together(peers, 100, 1);
+}
+
+TEST_P(ClientScenarios, S10_FifteenThreadsOfOneClientCountExactly) {
+  count_together({on().client()}, 15, 100);
+}
+
+TEST_P(ClientScenarios, S11_ARevokedLockIsFreeForAllAndItsHolderIsTold) {
+  HOLDFAST_SCENARIO_NEEDS(inspect);
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  Hold held = on().acquire(alice, {.lease = lease()}).value();
+  ASSERT_TRUE(on().revoke(held));
+  EXPECT_TRUE(on().acquire(bob));
+  EXPECT_FALSE(held.valid());
+  EXPECT_TRUE(on().comes_true([&] { return held.lost().stop_requested(); }, on().grace()));
+  EXPECT_EQ(held.release().error(), Errc::forced);
+}
+
+TEST_P(ClientScenarios, S12_AwkwardNamesAreDistinctLocks) {
+  const Peer alice = on().client();
+  const std::string names[] = {"a",
+                               "a:b",
+                               "a/b",
+                               "a b",
+                               "{a}",
+                               "{a}b",
+                               "a%2Fb",
+                               "é",
+                               "A",
+                               "a\n",
+                               "*",
+                               std::string("a\0b", 3),
+                               "..",
+                               "a.",
+                               "\"a\"",
+                               std::string(512, 'x'),
+                               std::string(511, 'x')};
+  std::vector<Hold> holds;
+  for (const std::string& name : names) {
+    auto hold = on().get(alice.client.mutex(name).async_acquire({.wait = 0s}));
+    ASSERT_TRUE(hold) << hold.error().text();
+    EXPECT_EQ(hold->name(), name);
+    holds.push_back(std::move(*hold));
+  }
+  for (const Hold& hold : holds) EXPECT_TRUE(hold.verify());
+}
+
+TEST_P(ClientScenarios, S13_OverARestartAHoldIsKeptOrToldLost) {
+  const Peer alice = on().client();
+  const Hold held = on().acquire(alice, {.lease = lease()}).value();
+  if (!on().fixture().kill()) GTEST_SKIP() << "the store " << GetParam() << " cannot be killed";
+  ASSERT_TRUE(on().fixture().restart(false));
+  on().let_pass(lease());
+  EXPECT_NE(held.valid(), held.lost().stop_requested());
+  const Hold next = held.valid() ? on().get(alice.mutex("next").async_acquire()).value()
+                                 : on().acquire(alice).value();
+  on().let_pass(lease() * 2);
+  EXPECT_TRUE(next.valid()) << "a new lock is renewed as usual";
+}
+
+TEST_P(ClientScenarios, S14_AWaiterCancelledAtAnyMomentLeavesNothing) {
+  HOLDFAST_SCENARIO_NEEDS(inspect);
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  for (const Order order : {Order::any, Order::fifo}) {
+    if (order == Order::fifo && !has_fifo()) continue;
+    for (int moment = 0; moment < 4; ++moment) {
+      std::optional<Hold> held(on().acquire(alice).value());
+      std::stop_source stop;
+      AcquireOptions options = with(order);
+      options.stop = stop.get_token();
+      auto waiting = bob.mutex().async_acquire(options);
+      if (moment > 0) on().settle();
+      if (moment > 1) on().let_pass(lease() / 2);
+      if (moment > 2) held.reset();  // the grant and the cancel cross
+      stop.request_stop();
+      {
+        const auto result = on().get(std::move(waiting));
+        EXPECT_TRUE(result || result.error() == Errc::cancelled);
+      }
+      held.reset();
+      EXPECT_TRUE(on().is_empty());
+    }
+  }
+}
+
+// ---- strict order ----
+
+TEST_P(ClientScenarios, S15_FifoServesInTheOrderOfArrival) {
+  HOLDFAST_SCENARIO_NEEDS(mutex_fifo);
+  const Peer first = on().client();
+  const Peer peers[] = {on().client(), on().client(), on().client()};
+  std::optional<Hold> held(on().acquire(first, with(Order::fifo)).value());
+  std::vector<Pending<Hold>> line;
+  for (std::size_t i = 0; i < 12; ++i) {
+    line.push_back(peers[i % 3].mutex().async_acquire(with(Order::fifo)));
+    on().let_pass(10ms);
+  }
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    for (std::size_t j = i; j < line.size(); ++j) EXPECT_FALSE(line[j].ready());
+    held.reset();
+    held.emplace(on().get(std::move(line[i])).value());
+    EXPECT_TRUE(held->valid());
+  }
+}
+
+TEST_P(ClientScenarios, S15_FifoKeepsItsOrderWhenLeasesRunOut) {
+  HOLDFAST_SCENARIO_NEEDS(mutex_fifo);
+  AcquireOptions options = with(Order::fifo);
+  options.renew = false;
+  const Peer alice = on().client();
+  const Hold first = on().acquire(alice, options).value();
+  const Peer peers[] = {on().client(), on().client(), on().client()};
+  std::vector<Pending<Hold>> line;
+  for (const Peer& peer : peers) {
+    line.push_back(peer.mutex().async_acquire(options));
+    on().let_pass(10ms);
+  }
+  std::vector<Hold> lapsed;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    lapsed.push_back(on().get(std::move(line[i])).value());  // nobody releases
+    for (std::size_t j = i + 1; j < line.size(); ++j) EXPECT_FALSE(line[j].ready());
+  }
+  EXPECT_FALSE(first.valid());
+}
+
+TEST_P(ClientScenarios, S16_ADeadHeadIsPassedOverAndNobodyAsksInALoop) {
+  HOLDFAST_SCENARIO_NEEDS(mutex_fifo);
+  const Peer alice = on().client();
+  const Peer dead = on().client();
+  const Peer second = on().client();
+  const Peer third = on().client();
+  std::optional<Hold> held(on().acquire(alice, with(Order::fifo)).value());
+  std::vector<Pending<Hold>> line;
+  for (const Peer* peer : {&dead, &second, &third}) {
+    line.push_back(peer->mutex().async_acquire(with(Order::fifo)));
+    on().let_pass(10ms);
+  }
+  dead.link->set(Link::down);
+  const auto asked = second.link->counts().all() + third.link->counts().all();
+  held.reset();
+  const TimePoint freed = on().now();
+  held.emplace(on().get(std::move(line[1])).value());
+  EXPECT_LE(on().now() - freed, lease() + on().grace()) << "an offer is not waited for that long";
+  EXPECT_FALSE(line[2].ready());
+  EXPECT_LE(second.link->counts().all() + third.link->counts().all() - asked, 20U);
+  held.reset();
+  EXPECT_TRUE(on().get(std::move(line[2])));
+}
+
+TEST_P(ClientScenarios, S17_AWaiterThatGivesUpFreesItsPlace) {
+  HOLDFAST_SCENARIO_NEEDS(mutex_fifo);
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  const Peer carol = on().client();
+  std::optional<Hold> held(on().acquire(alice, with(Order::fifo)).value());
+  auto gives_up = bob.mutex().async_acquire(with(Order::fifo));
+  on().let_pass(10ms);
+  auto stays = carol.mutex().async_acquire(with(Order::fifo));
+  on().let_pass(10ms);
+  gives_up.cancel();
+  EXPECT_EQ(on().get(std::move(gives_up)).error(), Errc::cancelled);
+  held.reset();
+  EXPECT_TRUE(on().comes_true([&] { return stays.ready(); }, 50ms + on().grace()));
+}
+
+TEST_P(ClientScenarios, S17_AnImmediateAttemptLeavesNoPlace) {
+  HOLDFAST_SCENARIO_NEEDS(mutex_fifo);
+  HOLDFAST_SCENARIO_NEEDS(inspect);
+  const Peer alice = on().client();
+  const Peer bob = on().client();
+  std::optional<Hold> held(on().acquire(alice).value());
+  for (const Order order : {Order::any, Order::fifo}) {
+    EXPECT_EQ(bob.mutex().try_acquire({.order = order}).error(), Errc::busy);
+  }
+  ASSERT_EQ(on().look().size(), 1U);
+  EXPECT_TRUE(on().look()[0].line.empty());
+}
+
+TEST_P(ClientScenarios, S18_FiveHundredWaitersAreAllServedInOrder) {
+  HOLDFAST_SCENARIO_NEEDS(mutex_fifo);
+  std::vector<Peer> peers;
+  for (int i = 0; i < 10; ++i) peers.push_back(on().client());
+  const AcquireOptions options{.lease = 30s, .order = Order::fifo};
+  std::optional<Hold> held(on().acquire(peers[0], options).value());
+  std::vector<Pending<Hold>> line;
+  for (std::size_t i = 0; i < 500; ++i)
+    line.push_back(peers[i % 10].mutex().async_acquire(options));
+  FencingToken last = held->fence();
+  for (auto& pending : line) {
+    held.reset();
+    held.emplace(on().get(std::move(pending)).value());
+    EXPECT_GT(held->fence(), last);
+    last = held->fence();
+  }
+  held.reset();
+  EXPECT_TRUE(on().is_empty());
+}
+
+std::vector<std::string> stores_and_times() {
+  std::vector<std::string> names = listed_stores();
+  names.emplace_back(RealTimeMemory::kName);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, ClientScenarios, testing::ValuesIn(stores_and_times()),
+                         [](const auto& store) { return store.param; });
+
+}  // namespace
+}  // namespace holdfast::conformance
