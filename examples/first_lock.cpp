@@ -17,13 +17,12 @@ int main(int argc, char** argv) {
 
   // Waits for five seconds at the most. While we have the lock it is renewed in the background; should
   // this process die, it is free again after its lease.
-  auto hold =
-      client->mutex("invoices").acquire({.wait = 5s, .lease = 30s, .reason = "nightly run"});
+  auto hold = client->mutex("orders/42").acquire({.wait = 5s, .reason = "nightly invoices"});
   if (!hold) {
     // timed_out and busy are "no", and the text says who has the lock. unknown is "no idea": the store
     // did not answer, and may think for one lease that we hold it.
     std::cerr << hold.error().text() << '\n';
-    return hold.error() == holdfast::Errc::timed_out ? 2 : 1;
+    return 75;  // try again later
   }
 
   // A process can be stopped at any moment and go on much later, when another has the lock. Send the
@@ -36,7 +35,7 @@ int main(int argc, char** argv) {
   // The destructor would release it as well, but nobody would hear whether it was ours to the end.
   if (const auto released = hold->release(); !released) {
     std::cerr << released.error().text() << '\n';
-    return 1;
+    return 80;
   }
   return 0;
 }

@@ -218,7 +218,7 @@ ClaimStep ClaimMachine::on_withdraw_reply(const WithdrawReply& reply, TimePoint 
   if (std::holds_alternative<Withdrawn>(reply)) return left_more_ ? withdraw(now) : end(*gave_up_);
   if (HOLDFAST_PLANTED(withdraw_once)) return end(*gave_up_);
   // Whatever we left lapses within one lease of our last question, even if that was slow to arrive.
-  const TimePoint lapsed = std::max(later(last_asked_, terms_.lease + pace_->answer_within),
+  const TimePoint lapsed = std::max(later(later(last_asked_, terms_.lease), pace_->answer_within),
                                     later(last_executed_, terms_.lease));
   if (now >= lapsed) return end(Errc::unknown);
   state_ = State::withdraw_resting;

@@ -92,6 +92,19 @@ TEST_F(HandOff, IsNotForAnotherLease) {
   EXPECT_EQ(serve(alice, std::move(waiting), 1ms), 2U);
 }
 
+// The store knows nothing of it, so the lease is what is left of the first one's.
+TEST_F(HandOff, DoesNotLengthenTheLease) {
+  auto& alice = bench_.client();
+  auto waiting = line_up(alice, 2);
+  std::optional<Hold> hold(std::move(waiting[0]).get().value());
+  const TimePoint end = hold->valid_until();
+  bench_.let_pass(15ms);
+  hold.reset();
+  bench_.settle();
+  hold.emplace(std::move(waiting[1]).get().value());
+  EXPECT_EQ(hold->valid_until(), end);
+}
+
 // After the budget another client is served, although this one has more to do.
 TEST_F(HandOff, LetsOthersInAfterItsBudget) {
   auto& alice = bench_.client({.handoff_count = 2});

@@ -163,6 +163,18 @@ TEST_F(StoreDown, ALateGrantIsReleasedAtOnce_F004) {
   EXPECT_TRUE(bob_.mutex().try_acquire());
 }
 
+// F004: giving up was answered long ago when the store comes to the question.
+TEST_F(StoreDown, AGrantThatOvertookItsWithdrawalIsReleasedAtOnce_F004) {
+  link().set(Link::paused);
+  auto pending = alice_.mutex().async_acquire({.wait = 1s});
+  bench_.settle();
+  link().set(Link::up);
+  expect_error(Errc::timed_out, Outcome::not_held, within(4s, std::move(pending)));
+  ASSERT_EQ(link().let_go(), 1U);
+  bench_.settle();
+  EXPECT_TRUE(bench_.is_empty());
+}
+
 // F004: the question is executed late, but its claim still waits: that answer may be the one.
 TEST_F(StoreDown, AGrantThatIsLateForAClaimThatStillWaitsIsNotThrownAway_F004) {
   link().set(Link::late);
@@ -283,6 +295,19 @@ TEST_F(StoreDown, AHandOverThatWasNotHeardIsFoundByLooking) {
     ASSERT_TRUE(hold);
     EXPECT_TRUE(hold->verify());
   }
+}
+
+// The lock is handed over between the refusal and the moment from which wakes are heard.
+TEST_F(StoreDown, AHandOverBeforeTheWaiterListensIsFoundAtOnce) {
+  std::optional<Hold> held(bob_.mutex().acquire().value());
+  link().set(Link::late);
+  auto pending = alice_.mutex().async_acquire();
+  bench_.settle();
+  held.reset();
+  link().set(Link::up);
+  link().let_go();
+  bench_.settle();
+  EXPECT_TRUE(pending.ready());
 }
 
 TEST_F(StoreDown, AWaiterIsServedAfterTheStoreWasSilentForAWhile) {
