@@ -76,7 +76,10 @@ class [[nodiscard]] Pending {
   template <class F>
   void then(F f) && {
     const auto state = std::move(state_);
-    state->continue_with([state, call = std::move(f)]() mutable { std::invoke(call, state->take()); });
+    // Weakly, since the state keeps the continuation; whoever runs it keeps the state.
+    state->continue_with([weak = std::weak_ptr(state), call = std::move(f)]() mutable {
+      if (const auto held = weak.lock()) std::invoke(call, held->take());
+    });
   }
 
   // co_await std::move(pending) gives the Result<T>. Destroying the suspended coroutine cancels.

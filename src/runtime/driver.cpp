@@ -291,6 +291,10 @@ void Driver::shut_down(Duration limit) {
   parts_.store->close();
   // What brought the last reference to its end may be on its way out still.
   while (visits_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  // Nobody will be told any more. An operation holds the driver, so it must not be held here.
+  std::map<core::OpId, AnySink> untold;
+  const std::lock_guard lock(ops_mu_);
+  untold.swap(ops_);
 }
 
 }  // namespace holdfast::runtime

@@ -64,6 +64,7 @@ Actor::Actor(Stage& stage, std::uint32_t number, std::uint64_t seed)
 Actor::~Actor() {
   node_.kill();
   node_.after_task = {};
+  driver_->shut_down(Duration::zero());
 }
 
 bool Actor::busy() const {
