@@ -60,11 +60,11 @@ class Error {
  public:
   struct Detail {
     Errc code = Errc::unknown;
-    std::string text;                     // one sentence; names the lock and the next step
-    std::string lock;                     // the name asked for, if any
-    std::optional<HolderRecord> holder;   // who has it, when the store said so
-    std::optional<Duration> lease_left;   // how long the holder survives in silence
-    std::optional<std::uint32_t> ahead;   // waiters in front of us in the store's line
+    std::string text;                    // one sentence; names the lock and the next step
+    std::string lock;                    // the name asked for, if any
+    std::optional<HolderRecord> holder;  // who has it, when the store said so
+    std::optional<Duration> lease_left;  // how long the holder survives in silence
+    std::optional<std::uint32_t> ahead;  // waiters in front of us in the store's line
   };
 
   explicit Error(Errc code);

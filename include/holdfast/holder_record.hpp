@@ -9,12 +9,12 @@ namespace holdfast {
 
 // Who holds a lock or waits for it, in words a person at 3 am can use. Stored beside the lock.
 struct HolderRecord {
-  std::string owner;    // client id and claim number: unique, never reused
+  std::string owner;  // client id and claim number: unique, never reused
   std::string host;
   std::int64_t pid = 0;
   std::string program;
-  WallTime since{};     // when the claim was made, by that host's wall clock
-  std::string reason;   // AcquireOptions::reason
+  WallTime since{};    // when the claim was made, by that host's wall clock
+  std::string reason;  // AcquireOptions::reason
 
   friend bool operator==(const HolderRecord&, const HolderRecord&) = default;
 };

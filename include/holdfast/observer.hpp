@@ -14,22 +14,22 @@ namespace holdfast {
 // Something that happened to a lock in this client.
 struct LockEvent {
   enum class What : std::uint8_t {
-    waiting,             // refused; in line
-    acquired,            // granted by the store
-    handed_off,          // passed on by another thread of this client
+    waiting,     // refused; in line
+    acquired,    // granted by the store
+    handed_off,  // passed on by another thread of this client
     renewed,
     renewal_unanswered,  // it is being tried again
     lost,                // error: lost or forced
     released,
-    gave_up,             // error: busy, timed_out, cancelled, unavailable …
+    gave_up,  // error: busy, timed_out, cancelled, unavailable …
   };
 
   What what = What::waiting;
   TimePoint at{};
   std::string lock;
-  FencingToken fence{};          // where a hold is concerned
+  FencingToken fence{};  // where a hold is concerned
   std::optional<Errc> error{};
-  Duration took{};               // acquired, handed_off, gave_up: the wait; released, lost: the hold
+  Duration took{};  // acquired, handed_off, gave_up: the wait; released, lost: the hold
 };
 
 std::string_view name_of(LockEvent::What) noexcept;

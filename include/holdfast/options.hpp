@@ -22,14 +22,14 @@ enum class Order : std::uint8_t {
 
 // How to acquire. Name what you set: `acquire({.wait = 5s, .reason = "nightly invoices"})`.
 struct AcquireOptions {
-  Duration wait = kForever;                 // how long to wait in line; 0 = one attempt
+  Duration wait = kForever;                   // how long to wait in line; 0 = one attempt
   Duration lease = std::chrono::seconds(30);  // how long a silent holder survives
-  bool renew = true;                        // keep it alive in the background
-  Duration max_hold = kForever;             // then lost() fires and the lock is released; per Hold
+  bool renew = true;                          // keep it alive in the background
+  Duration max_hold = kForever;  // then lost() fires and the lock is released; per Hold
   Order order = Order::any;
-  std::string reason{};                     // shown to whoever waits; at most kMaxReason bytes
-  Owner* owner = nullptr;                   // the task this claim belongs to
-  std::stop_token stop{};                   // gives up the wait, not the lock
+  std::string reason{};    // shown to whoever waits; at most kMaxReason bytes
+  Owner* owner = nullptr;  // the task this claim belongs to
+  std::stop_token stop{};  // gives up the wait, not the lock
 };
 
 inline constexpr Duration kMinLease = std::chrono::milliseconds(100);

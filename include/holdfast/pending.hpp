@@ -19,12 +19,12 @@ class PendingState {
  public:
   virtual ~PendingState() = default;
   virtual bool ready() const = 0;
-  virtual Result<T> take() = 0;               // once, when ready
-  virtual void wait() = 0;                    // until ready
-  virtual void continue_with(Task) = 0;       // runs it as a callback once ready
-  virtual void forget_continuation() = 0;     // it will not run any more
-  virtual void give_up(Errc) = 0;             // asks to end soon
-  virtual void give_up_after(Duration) = 0;   // asks to end then, as timed_out
+  virtual Result<T> take() = 0;              // once, when ready
+  virtual void wait() = 0;                   // until ready
+  virtual void continue_with(Task) = 0;      // runs it as a callback once ready
+  virtual void forget_continuation() = 0;    // it will not run any more
+  virtual void give_up(Errc) = 0;            // asks to end soon
+  virtual void give_up_after(Duration) = 0;  // asks to end then, as timed_out
 };
 
 }  // namespace detail

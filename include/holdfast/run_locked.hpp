@@ -25,7 +25,10 @@ auto run_locked(const Mutex& mutex, AcquireOptions options, Work&& work) {
     if (!hold) return Result<void>(hold.error());
     std::invoke(std::forward<Work>(work), *hold);
     return hold->release();
-  } else if constexpr (requires(Value v) { typename Value::error_type; v.error(); }) {
+  } else if constexpr (requires(Value v) {
+                         typename Value::error_type;
+                         v.error();
+                       }) {
     if (!hold) return Value(hold.error());
     Value value = std::invoke(std::forward<Work>(work), *hold);
     if (Result<void> released = hold->release(); !released && value) return Value(released.error());

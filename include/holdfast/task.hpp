@@ -13,8 +13,9 @@ class Task {
   Task() = default;
 
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, Task> && std::invocable<std::decay_t<F>&>)
-  Task(F&& f) : body_(std::make_unique<Body<std::decay_t<F>>>(std::forward<F>(f))) {}
+  requires(!std::same_as<std::remove_cvref_t<F>, Task> && std::invocable<std::decay_t<F>&>)
+      Task(F&& f)
+      : body_(std::make_unique<Body<std::decay_t<F>>>(std::forward<F>(f))) {}
 
   explicit operator bool() const { return body_ != nullptr; }
   void operator()() { body_->run(); }

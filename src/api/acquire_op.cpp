@@ -24,9 +24,7 @@ std::shared_ptr<AcquireOp> AcquireOp::failed(const ClientHandle& client, Error e
   return op;
 }
 
-bool AcquireOp::forked() const {
-  return !runtime::ForkWord::is_current(generation_);
-}
+bool AcquireOp::forked() const { return !runtime::ForkWord::is_current(generation_); }
 
 void AcquireOp::acquired(Result<core::HoldCellPtr> result) {
   bool somebody_waits = false;
@@ -46,7 +44,8 @@ void AcquireOp::acquired(Result<core::HoldCellPtr> result) {
 Result<Hold> AcquireOp::take() {
   if (forked()) return Error(Errc::forked, "forked: the request belongs to the parent process");
   const std::lock_guard lock(mutex_);
-  if (!result_) return Error(Errc::invalid_argument, "invalid_argument: this result was taken before");
+  if (!result_)
+    return Error(Errc::invalid_argument, "invalid_argument: this result was taken before");
   Result<Hold> result = std::move(*result_);
   result_.reset();
   return result;

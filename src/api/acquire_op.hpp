@@ -19,7 +19,8 @@ class AcquireOp final : public PendingState<Hold>,
                         public runtime::BlockedOp,
                         public std::enable_shared_from_this<AcquireOp> {
  public:
-  static std::shared_ptr<AcquireOp> start(const ClientHandle&, core::AcquireWanted, std::stop_token);
+  static std::shared_ptr<AcquireOp> start(const ClientHandle&, core::AcquireWanted,
+                                          std::stop_token);
   static std::shared_ptr<AcquireOp> failed(const ClientHandle&, Error);
 
   bool ready() const override { return done(); }

@@ -68,7 +68,8 @@ Result<void> check(const ClientOptions& options) {
 
 const store::StoreFactory* find_factory(std::string_view scheme) {
   for (const store::StoreFactory* factory : store::registered_stores()) {
-    if (std::find(factory->schemes.begin(), factory->schemes.end(), scheme) != factory->schemes.end()) {
+    if (std::find(factory->schemes.begin(), factory->schemes.end(), scheme) !=
+        factory->schemes.end()) {
       return factory;
     }
   }
@@ -121,9 +122,9 @@ Result<Client> connect(std::string_view text, ClientOptions options) {
   if (!url) return url.error();
   const store::StoreFactory* factory = find_factory(url->scheme);
   if (factory == nullptr) {
-    return Error(Errc::unsupported,
-                 "unsupported: no store for the scheme \"" + store::printable(url->scheme) +
-                     ":\" in this build; known are " + known_schemes());
+    return Error(Errc::unsupported, "unsupported: no store for the scheme \"" +
+                                        store::printable(url->scheme) +
+                                        ":\" in this build; known are " + known_schemes());
   }
   if (const Result<void> good = check(options); !good) return good.error();
 

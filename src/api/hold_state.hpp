@@ -11,13 +11,15 @@ namespace holdfast::detail {
 // A Hold's share in its client.
 class HoldState {
  public:
-  HoldState(std::shared_ptr<runtime::Driver> driver, core::HoldCellPtr cell, std::uint64_t generation)
+  HoldState(std::shared_ptr<runtime::Driver> driver, core::HoldCellPtr cell,
+            std::uint64_t generation)
       : driver_(std::move(driver)), cell_(std::move(cell)), generation_(generation) {}
   HoldState(const HoldState&) = delete;
   HoldState& operator=(const HoldState&) = delete;
   ~HoldState();
 
-  static Hold make_hold(std::shared_ptr<runtime::Driver>, core::HoldCellPtr, std::uint64_t generation);
+  static Hold make_hold(std::shared_ptr<runtime::Driver>, core::HoldCellPtr,
+                        std::uint64_t generation);
 
   const core::HoldCell& cell() const { return *cell_; }
   bool valid() const;

@@ -47,7 +47,8 @@ std::shared_ptr<detail::AcquireOp> start(const detail::ClientHandle& client, std
                                          const AcquireOptions& options) {
   if (client.forked()) {
     return detail::AcquireOp::failed(
-        client, Error(Errc::forked, "forked: this client belongs to the parent process; connect anew"));
+        client,
+        Error(Errc::forked, "forked: this client belongs to the parent process; connect anew"));
   }
   auto wanted = checked(name, options);
   if (!wanted) return detail::AcquireOp::failed(client, wanted.error());

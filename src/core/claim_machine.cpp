@@ -129,8 +129,8 @@ ClaimStep ClaimMachine::sleep(const Refused& refusal, TimePoint now) {
   state_ = State::sleeping;
   deadline_ = kNever;
   const Duration refresh = Pace::line_for(terms_.lease) / 3;
-  look_at_ = later(now, std::max(kShortestSleep,
-                                 std::min({refusal.retry_after, refresh, pace_->look_every})));
+  look_at_ = later(
+      now, std::max(kShortestSleep, std::min({refusal.retry_after, refresh, pace_->look_every})));
   return {};
 }
 
@@ -238,10 +238,17 @@ ClaimStep ClaimMachine::on_timer(TimePoint now) {
   if (now >= deadline_) {
     const NoAnswer silence{Errc::unknown, true, "no answer in time"};
     switch (state_) {
-      case State::asking: step = no_answer(silence, now); break;
-      case State::confirming: step = on_confirm_reply(silence, now); break;
-      case State::withdrawing: step = on_withdraw_reply(silence, now); break;
-      default: break;
+      case State::asking:
+        step = no_answer(silence, now);
+        break;
+      case State::confirming:
+        step = on_confirm_reply(silence, now);
+        break;
+      case State::withdrawing:
+        step = on_withdraw_reply(silence, now);
+        break;
+      default:
+        break;
     }
   } else if (now >= look_at_) {
     step = state_ == State::withdraw_resting ? withdraw(now) : ask(now);

@@ -96,15 +96,15 @@ class ClaimMachine {
   store::Random* random_;
   Terms terms_;
   State state_ = State::asking;
-  TimePoint sent_{};            // when the verb in flight left
+  TimePoint sent_{};             // when the verb in flight left
   TimePoint deadline_ = kNever;  // when it is given up
   TimePoint look_at_ = kNever;   // resting or sleeping: when to go on
   TimePoint started_{};
   TimePoint last_asked_{};
-  TimePoint last_executed_{};    // as far as we know: when a late answer came
+  TimePoint last_executed_{};  // as far as we know: when a late answer came
   bool watched_ = false;
   bool left_more_ = false;
-  bool maybe_known_ = false;     // the store may know this claim
+  bool maybe_known_ = false;      // the store may know this claim
   std::uint32_t unanswered_ = 0;  // questions in a row
   TimePoint silent_since_ = kNever;
   std::optional<store::Wake> kept_wake_{};

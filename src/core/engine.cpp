@@ -8,8 +8,8 @@
 // Waiters, rooms and claims. What happens to a claim once it is held: engine_leases.cpp.
 namespace holdfast::core {
 
-using store::GrantReply;
 using store::Granted;
+using store::GrantReply;
 using store::NoAnswer;
 using store::Refused;
 using store::RenewalReply;
@@ -183,12 +183,12 @@ ClaimNo Engine::start_claim(OpId op, bool of_room, TimePoint now, Outbox& out) {
   const ClaimNo no = ++last_claim_;
   const store::ClaimKey key{wanted.kind, wanted.name, wanted.shape, {settings_.client, no}};
   const ClaimMachine::Terms terms{.lease = wanted.lease, .line_up = wanted.wait > Duration::zero()};
-  const auto [entry, _] = claims_.emplace(
-      no, Claim{.key = key,
-                .machine = ClaimMachine(settings_.pace, random_, terms),
-                .wanted = wanted,
-                .waiter = op,
-                .of_room = of_room});
+  const auto [entry, _] =
+      claims_.emplace(no, Claim{.key = key,
+                                .machine = ClaimMachine(settings_.pace, random_, terms),
+                                .wanted = wanted,
+                                .waiter = op,
+                                .of_room = of_room});
   if (of_room) {
     rooms_.at(room_of(wanted)).claim = no;
   } else {
@@ -235,11 +235,11 @@ void Engine::apply(ClaimNo no, const ClaimStep& step, TimePoint now, Outbox& out
   }
   const TimePoint deadline = claim.machine.verb_deadline();
   switch (step.verb) {
-    case ClaimStep::Verb::none: break;
+    case ClaimStep::Verb::none:
+      break;
     case ClaimStep::Verb::ask: {
       store::GrantRequest request = request_of(claim);
-      claim.call = open_call(
-          {.claim = no, .key = claim.key, .lease = request.lease, .sent = now});
+      claim.call = open_call({.claim = no, .key = claim.key, .lease = request.lease, .sent = now});
       out.actions.emplace_back(AskGrant{claim.call, deadline, std::move(request)});
       break;
     }
@@ -316,8 +316,12 @@ void Engine::on(const Tick&, TimePoint now, Outbox& out) {
   while (const auto due = agenda_.pop_due(now)) {
     const auto [what, id] = *due;
     switch (what) {
-      case Due::waiter: leave(id, Errc::timed_out, now, out); break;
-      case Due::parting: apply(id, partings_.at(id).on_timer(now), now, out); break;
+      case Due::waiter:
+        leave(id, Errc::timed_out, now, out);
+        break;
+      case Due::parting:
+        apply(id, partings_.at(id).on_timer(now), now, out);
+        break;
       case Due::claim:
         if (claims_.at(id).lease) {
           renewals_due |= now >= claims_.at(id).lease->renew_by();
@@ -345,7 +349,8 @@ void Engine::on(const Answered<GrantReply>& event, TimePoint now, Outbox& out) {
 // The question had been given up. While its claim lives the answer is dropped: it may name the very
 // grant that the claim holds or is about to get. Once the claim has ended, what the answer shows to
 // be in the store is taken out again.
-void Engine::late_answer(const OpenCall& call, const GrantReply& reply, TimePoint now, Outbox& out) {
+void Engine::late_answer(const OpenCall& call, const GrantReply& reply, TimePoint now,
+                         Outbox& out) {
   const auto* granted = std::get_if<Granted>(&reply);
   const bool lined_up = std::holds_alternative<Refused>(reply);
   if (granted == nullptr && !lined_up) return;

@@ -82,9 +82,9 @@ class Engine {
   struct Claim {
     store::ClaimKey key;
     ClaimMachine machine;
-    AcquireWanted wanted;   // of the waiter it is made for, or of the holder
-    OpId waiter = 0;        // 0 once held, or once that waiter was told
-    bool of_room = false;   // serves its room's queue
+    AcquireWanted wanted;  // of the waiter it is made for, or of the holder
+    OpId waiter = 0;       // 0 once held, or once that waiter was told
+    bool of_room = false;  // serves its room's queue
     bool watched = false;
     store::CallId call = 0;  // the question in flight
     // once granted

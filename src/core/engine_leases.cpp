@@ -10,10 +10,10 @@ namespace holdfast::core {
 
 using store::Gone;
 using store::NoAnswer;
+using store::ReleaseReply;
 using store::RenewalReply;
 using store::Renewed;
 using store::RenewReply;
-using store::ReleaseReply;
 
 // ---- from claim to hold ----
 
@@ -44,18 +44,17 @@ void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
   claim.wanted = std::move(waiter.mapped().wanted);
   claim.lease->limit(later(now, claim.wanted.max_hold));
   const std::uint64_t step = HOLDFAST_PLANTED(handoff_same_fence) ? 0 : claim.handed;
-  claim.hold = std::make_shared<HoldCell>(++last_hold_, claim.key.name,
-                                          FencingToken(claim.fence + step),
-                                          claim.lease->valid_until());
+  claim.hold = std::make_shared<HoldCell>(
+      ++last_hold_, claim.key.name, FencingToken(claim.fence + step), claim.lease->valid_until());
   claim.hold_since = now;
   holds_.emplace(claim.hold->id, no);
   out.actions.emplace_back(FinishAcquire{op, claim.hold, std::nullopt});
-  out.events.push_back({.what = claim.handed == 0 ? LockEvent::What::acquired
-                                                  : LockEvent::What::handed_off,
-                        .at = now,
-                        .lock = claim.key.name.bytes(),
-                        .fence = claim.hold->fence,
-                        .took = now - waiter.mapped().since});
+  out.events.push_back(
+      {.what = claim.handed == 0 ? LockEvent::What::acquired : LockEvent::What::handed_off,
+       .at = now,
+       .lock = claim.key.name.bytes(),
+       .fence = claim.hold->fence,
+       .took = now - waiter.mapped().since});
   schedule(no, claim);
 }
 
@@ -67,8 +66,8 @@ bool Engine::hand_off(ClaimNo no, TimePoint now, Outbox& out) {
   Room& room = rooms_.at(room_of(claim.wanted));
   if (room.queue.empty() || !fits(claim, waiters_.at(room.queue.front()).wanted)) return false;
   const bool fence_left = claim.handed < claim.spare || HOLDFAST_PLANTED(handoff_past_spare);
-  const bool in_budget = claim.handed < settings_.handoff_count &&
-                         now - claim.granted_at < settings_.handoff_time;
+  const bool in_budget =
+      claim.handed < settings_.handoff_count && now - claim.granted_at < settings_.handoff_time;
   const bool fresh = left_until(claim.lease->valid_until(), now) >= claim.wanted.lease / 3;
   if (!fence_left || !in_budget || !fresh || claim.lease->shortened()) return false;
   ++claim.handed;
@@ -87,7 +86,8 @@ void Engine::on(const ReleaseWanted& event, TimePoint now, Outbox& out) {
   const auto found = holds_.find(event.hold->id);
   if (found == holds_.end()) {
     if (event.op != kNobody) {
-      out.actions.emplace_back(FinishVoid{event.op, lost_error(event.hold->name, event.hold->why_lost)});
+      out.actions.emplace_back(
+          FinishVoid{event.op, lost_error(event.hold->name, event.hold->why_lost)});
     }
     return;
   }
@@ -127,8 +127,8 @@ void Engine::on(const ReleaseWanted& event, TimePoint now, Outbox& out) {
 void Engine::part(Parting::Verb verb, store::HoldKey key, Duration lease, OpId op, TimePoint now,
                   Outbox& out) {
   const std::uint64_t id = ++last_parting_;
-  const auto [entry, _] = partings_.emplace(
-      id, Parting(settings_.pace, random_, verb, std::move(key), lease, op, now));
+  const auto [entry, _] =
+      partings_.emplace(id, Parting(settings_.pace, random_, verb, std::move(key), lease, op, now));
   apply(id, entry->second.start(now), now, out);
 }
 
@@ -270,7 +270,8 @@ void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, 
     if (claim.renewal != id) return;  // a later one is under way
     claim.renewal = 0;
     lease.on_no_answer(now);
-    tell_verifiers(claim, explain(Errc::unknown, claim.key.name, {}, std::nullopt, "no answer"), out);
+    tell_verifiers(claim, explain(Errc::unknown, claim.key.name, {}, std::nullopt, "no answer"),
+                   out);
     out.events.push_back({.what = LockEvent::What::renewal_unanswered,
                           .at = now,
                           .lock = claim.key.name.bytes(),
@@ -321,7 +322,8 @@ void Engine::lose(ClaimNo no, LostWhy why, TimePoint now, Outbox& out) {
 void Engine::on(const VerifyWanted& event, TimePoint now, Outbox& out) {
   const auto found = holds_.find(event.hold->id);
   if (found == holds_.end()) {
-    out.actions.emplace_back(FinishVoid{event.op, lost_error(event.hold->name, event.hold->why_lost)});
+    out.actions.emplace_back(
+        FinishVoid{event.op, lost_error(event.hold->name, event.hold->why_lost)});
     return;
   }
   Claim& claim = claims_.at(found->second);

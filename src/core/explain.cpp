@@ -19,14 +19,22 @@ namespace {
 
 const char* next_step(Errc why) {
   switch (why) {
-    case Errc::busy: return "try again later or give a longer wait";
-    case Errc::timed_out: return "give a longer wait or ask the holder";
-    case Errc::unavailable: return "check that the store is up and reachable";
-    case Errc::unknown: return "ask again: a forgotten claim lapses within one lease";
-    case Errc::permission: return "check the store's credentials and rights";
-    case Errc::store_full: return "make room in the store";
-    case Errc::would_deadlock: return "the same Owner holds it already";
-    default: return nullptr;
+    case Errc::busy:
+      return "try again later or give a longer wait";
+    case Errc::timed_out:
+      return "give a longer wait or ask the holder";
+    case Errc::unavailable:
+      return "check that the store is up and reachable";
+    case Errc::unknown:
+      return "ask again: a forgotten claim lapses within one lease";
+    case Errc::permission:
+      return "check the store's credentials and rights";
+    case Errc::store_full:
+      return "make room in the store";
+    case Errc::would_deadlock:
+      return "the same Owner holds it already";
+    default:
+      return nullptr;
   }
 }
 
@@ -56,10 +64,18 @@ Error explain(Errc why, const store::LockName& lock, Duration waited,
 Error lost_error(const store::LockName& lock, LostWhy why) {
   const char* cause = "";
   switch (why) {
-    case LostWhy::expired: cause = "its lease ran out before a renewal was answered"; break;
-    case LostWhy::gone: cause = "the store says it is not ours any more"; break;
-    case LostWhy::forced: cause = "an operator revoked it"; break;
-    case LostWhy::max_hold: cause = "it was held for max_hold"; break;
+    case LostWhy::expired:
+      cause = "its lease ran out before a renewal was answered";
+      break;
+    case LostWhy::gone:
+      cause = "the store says it is not ours any more";
+      break;
+    case LostWhy::forced:
+      cause = "an operator revoked it";
+      break;
+    case LostWhy::max_hold:
+      cause = "it was held for max_hold";
+      break;
   }
   return explain(why == LostWhy::forced ? Errc::forced : Errc::lost, lock, {}, std::nullopt, cause);
 }

@@ -18,7 +18,10 @@ namespace holdfast::core {
 //              calls lost.request_stop(), because that runs user code.
 struct HoldCell {
   HoldCell(HoldId hold, store::LockName lock, FencingToken token, TimePoint until)
-      : id(hold), name(std::move(lock)), fence(token), valid_until(until.time_since_epoch().count()) {}
+      : id(hold),
+        name(std::move(lock)),
+        fence(token),
+        valid_until(until.time_since_epoch().count()) {}
 
   TimePoint until() const {
     return TimePoint(Duration(valid_until.load(std::memory_order_acquire)));

@@ -18,7 +18,7 @@ LeaseMachine::LeaseMachine(const Pace& pace, store::Random& random, Terms terms,
 
 LostWhy LeaseMachine::why_lost(TimePoint now) const {
   return now >= terms_.hold_until && terms_.hold_until < counted_until_ ? LostWhy::max_hold
-                                                                       : LostWhy::expired;
+                                                                        : LostWhy::expired;
 }
 
 TimePoint LeaseMachine::renew_from() const {

@@ -34,7 +34,8 @@ inline Duration backoff(std::uint32_t failures, store::Random& random) {
   constexpr Duration kFirst = std::chrono::milliseconds(10);
   constexpr Duration kMost = std::chrono::seconds(1);
   const Duration bound = failures >= 7 ? kMost : std::min(kMost, kFirst * (1 << failures));
-  return Duration(static_cast<Duration::rep>(random.below(static_cast<std::uint64_t>(bound.count()))));
+  return Duration(
+      static_cast<Duration::rep>(random.below(static_cast<std::uint64_t>(bound.count()))));
 }
 
 }  // namespace holdfast::core

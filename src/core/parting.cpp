@@ -12,7 +12,8 @@ Parting::Parting(const Pace& pace, store::Random& random, Verb verb, store::Hold
       key_(std::move(key)),
       op_(op),
       repeat_until_(later(now, lease)),
-      tell_by_(op == kNobody ? kNever : later(later(now, pace.answer_within), pace.answer_within)) {}
+      tell_by_(op == kNobody ? kNever : later(later(now, pace.answer_within), pace.answer_within)) {
+}
 
 PartingStep Parting::start(TimePoint now) {
   deadline_ = later(now, pace_->answer_within);

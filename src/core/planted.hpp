@@ -9,18 +9,18 @@
 
 namespace holdfast::core {
 
-#define HOLDFAST_BUGS(X)                                                                          \
-  X(lease_from_answer, "the lease counts from the answer instead of from the sending")            \
-  X(no_drift_allowance, "the lease is used to its very end")                                      \
-  X(offer_from_wake, "an offer is taken from the wake itself, without the confirming renew")      \
-  X(offer_from_refusal, "an offer counts the full lease from the refused attempt")                \
-  X(late_grant_kept, "a grant that arrives after its claim ended is not released")                \
-  X(late_grant_released_early, "a late grant is released while its claim still lives")            \
-  X(withdraw_once, "an unanswered withdraw is not repeated")                                      \
-  X(renew_after_release, "the renewal of a released hold goes on")                                \
-  X(no_second_try, "no second attempt after the watch was set")                                   \
-  X(handoff_same_fence, "a hand-off keeps its predecessor's fence")                               \
-  X(handoff_past_spare, "hand-offs go on after the reserved fences are used up")                  \
+#define HOLDFAST_BUGS(X)                                                                     \
+  X(lease_from_answer, "the lease counts from the answer instead of from the sending")       \
+  X(no_drift_allowance, "the lease is used to its very end")                                 \
+  X(offer_from_wake, "an offer is taken from the wake itself, without the confirming renew") \
+  X(offer_from_refusal, "an offer counts the full lease from the refused attempt")           \
+  X(late_grant_kept, "a grant that arrives after its claim ended is not released")           \
+  X(late_grant_released_early, "a late grant is released while its claim still lives")       \
+  X(withdraw_once, "an unanswered withdraw is not repeated")                                 \
+  X(renew_after_release, "the renewal of a released hold goes on")                           \
+  X(no_second_try, "no second attempt after the watch was set")                              \
+  X(handoff_same_fence, "a hand-off keeps its predecessor's fence")                          \
+  X(handoff_past_spare, "hand-offs go on after the reserved fences are used up")             \
   X(handoff_restarts_lease, "a hand-off counts the lease anew without asking the store")
 
 enum class Bug : std::uint8_t {

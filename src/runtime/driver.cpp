@@ -178,7 +178,8 @@ void Driver::run(std::vector<core::Action> actions) {
 }
 
 void Driver::run(core::AskGrant& ask) {
-  parts_.store->try_grant(ask.request, store::Call<store::GrantReply>(*this, ask.call, ask.deadline));
+  parts_.store->try_grant(ask.request,
+                          store::Call<store::GrantReply>(*this, ask.call, ask.deadline));
 }
 
 void Driver::run(core::AskRenew& ask) {

@@ -268,11 +268,15 @@ History long_history() {
   return history;
 }
 
+/// A sweep that compared every pair would take minutes even on a fast machine; n log n stays far
+/// below this on a slow one, under a sanitizer, with every core taken.
+constexpr std::chrono::seconds kGenerous{120};
+
 TEST(CheckerSweeps, JudgeTwoHundredThousandAcquiresInSeconds) {
   const History history = long_history();
   const auto start = std::chrono::steady_clock::now();
   const Report report = check(history);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, kGenerous);
   EXPECT_TRUE(report.violations.empty()) << to_text(report);
   EXPECT_EQ(report.figures.grants, 150'000u);
   EXPECT_EQ(report.figures.hand_offs, 50'000u);
@@ -288,7 +292,7 @@ TEST(CheckerSweeps, JudgeAHistoryInWhichEverythingIsWrongInSeconds) {
   }
   const auto start = std::chrono::steady_clock::now();
   const Report report = check(history);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, kGenerous);
   EXPECT_EQ(report.tally(Rule::exclusion).violated, 199'999u);
   EXPECT_EQ(report.tally(Rule::fence_once).violated, 199'999u);
   EXPECT_LE(report.violations.size(), kKept * kRules);

@@ -150,7 +150,7 @@ if [[ $size == long ]]; then
   row hand-off-twice     pass exact "$base HANDOFF" -DSPARE=2
   row claims-3-by-2      pass exact "$quiet" -DN=3 -DC=2 "${calm[@]}"
   row live-dead-waiter   pass exact 'CONFIRMED OFFERGONE' "${dead_waiter[@]}"
-  row max-hold           pass exact "$base HANDOFF" -DSPARE=1 -DMAXHOLD=2
+  row max-hold           pass exact "$base HANDOFF" -DSPARE=1 -DMAXHOLD=4
   row proven-absence     pass exact "$base" -DPROVE
   row one-attempt        pass exact "$base" -DONESHOT
   row fences-no-clock    pass exact "$quiet HANDOFF REVOKED REVOKEDTRY" -DSTALL -DSPARE=1 -DREVOKES=1 -DJUST=S2p
@@ -160,7 +160,7 @@ else
   row live               pass exact "$quiet" -DLIVE -DIDLE=3 -DGRANTS=3 -DENDS=0
   row hand-off           pass exact "$base HANDOFF" -DSPARE=1 -DGRANTS=3 -DCRASHES=0
   row plain              pass exact "$base" -DGRANTS=3
-  row max-hold           pass exact "$quiet HANDOFF" -DSPARE=1 -DMAXHOLD=2 -DGRANTS=3 "${calm[@]}"
+  row max-hold           pass exact "$quiet HANDOFF" -DSPARE=1 -DMAXHOLD=4 -DGRANTS=3 "${calm[@]}"
   row one-attempt        pass exact "$base" -DONESHOT -DGRANTS=3
   row fences-no-clock    pass exact HANDOFF -DSTALL -DSPARE=1 -DJUST=S2p
 fi
@@ -184,7 +184,7 @@ row hand-off-restarts    S1p exact - -DHANDRESTART -DSPARE=1
 row hand-off-released    S1p exact - -DHANDRELEASED -DSPARE=1
 row hand-off-beyond      S2  exact - -DHANDBEYOND -DSPARE=1
 row spare-not-reserved   S2  exact - -DNORESERVE -DSPARE=1
-row renew-shortens       S1p exact - -DSHORTEN -DMAXHOLD=2 -DSPARE=1 "${calm[@]}"
+row hand-off-shortened   S1p exact - -DHANDSHORT -DMAXHOLD=2 -DSPARE=1 -DGRANTS=2 "${calm[@]}"
 row renew-re-creates     S2  exact - -DRECREATE "${calm[@]}"
 row renew-any-fence      S2  exact - -DRENEWOWNER -DN=3 -DC=2 -DGRANTS=5 "${calm[@]}"
 row release-any          S1p exact - -DRELANY "${calm[@]}"

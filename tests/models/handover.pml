@@ -6,8 +6,9 @@
  * nothing stays behind, and nobody is forgotten?
  *
  * Algorithm (what the code does; the default of this model)
- *   A1  Every verb is one atomic step of the store.  Every write compares owner and fence.  renew neither re-creates a
- *       record nor shortens its lease.  A free lock is offered to the head of its line by whichever verb comes by.
+ *   A1  Every verb is one atomic step of the store.  Every write compares owner and fence.  renew never re-creates a record;
+ *       it sets the lease that it asks for, also a shorter one.  A free lock is offered to the head of its line by
+ *       whichever verb comes by.
  *   A2  A Hold counts from the SENDING of the verb whose answer gave it (try_grant or renew), never from a wake, from an
  *       answer's arrival or from an earlier request.  A renewal of a Hold counts if its answer comes before the old
  *       deadline, be it the latest renewal or one that was given up.
@@ -24,7 +25,8 @@
  *       may stop repeating at any time (the code: after one lease).
  *   A8  Hand-off (-DSPARE=k): a grant reserves fences f .. f+k.  A released Hold may go to a local waiter with the next
  *       fence of the range, under the same owner, the same store record and the SAME deadline; never once the release
- *       has been sent.  The store is addressed by its own fence f throughout.
+ *       has been sent, nor once a renewal has asked for less than the lease (max_hold): that one may be executed late,
+ *       under the successor.  The store is addressed by its own fence f throughout.
  *   A9  Revoke (-DREVOKES=n): the record is marked.  From then on it is not prolonged: renew answers gone, the owner's own
  *       repeated try_grant is refused (and lined up) like a stranger's.  The lock is free at the holder's release or
  *       withdraw, or at lease end.
@@ -57,7 +59,7 @@
  *            -DHANDRELEASED   A8     hand-off although the release is under way                             S1p
  *            -DHANDBEYOND     A8     hand-off beyond the reserved range                                     S2
  *            -DNORESERVE      A8     the store's counter does not skip the reserved range                   S2
- *            -DSHORTEN        A1     (with -DMAXHOLD) a renewal that asks for less shortens the lease       S1p
+ *            -DHANDSHORT      A8     (with -DMAXHOLD) hand-off although a renewal asked for less            S1p
  *   store    -DRECREATE       A1     renew re-creates an absent record                                      S2
  *            -DRENEWOWNER     A1     renew compares the owner but not the fence                             S2
  *            -DRELANY         A1     release compares neither                                               S1p
@@ -183,7 +185,8 @@ byte ha[N+1];             /* hand-offs so far: the Hold's fence is fn + ha */
 #ifdef MAXHOLD
 byte mh[N+1];             /* ticks left of max_hold, for the first Hold of a grant */
 #define VALID(o) (cs[o] == HELD && vl[o] > 0 && (ha[o] > 0 || mh[o] > 0))
-#define ASK(o)   (ha[o] > 0 -> LEASE : mh[o])
+#define ASK(o)   (ha[o] > 0 || mh[o] > LEASE -> LEASE : mh[o])
+bool sh[N+1];             /* a renewal of this grant asked for less than the lease */
 #else
 #define VALID(o) (cs[o] == HELD && vl[o] > 0)
 #endif
@@ -325,13 +328,6 @@ inline handover() {              /* the lock is free: offer it to the head of th
      z = 0; break
   od
 }
-inline prolong(lease_) {
-#ifdef SHORTEN
-  hl = lease_
-#else
-  if :: hl < lease_ -> hl = lease_ :: else fi
-#endif
-}
 inline exec(o, k) {              /* the verb in slot k, of owner o */
   f = 0; r = NO_; h = hf;
   if
@@ -379,7 +375,7 @@ inline exec(o, k) {              /* the verb in slot k, of owner o */
 #endif
         r = OK_;
 #ifdef MAXHOLD
-        prolong(sq[k])
+        hl = sq[k]
 #else
         hl = LEASE
 #endif
@@ -461,7 +457,7 @@ inline hold(f_, v_) {
   alone(); returned(f_);
   cs[o] = HELD; fn[o] = f_; vl[o] = v_; wk[o] = 0; sub[o] = false; en[o] = false; mo[o] = false;
 #ifdef MAXHOLD
-  mh[o] = MAXHOLD;
+  mh[o] = MAXHOLD; sh[o] = false;
 #endif
 #ifdef TRYCOUNT
   ag[o] = 0;
@@ -476,7 +472,7 @@ inline over(s_) {                /* the claim has ended */
   ha[o] = 0;
 #endif
 #ifdef MAXHOLD
-  mh[o] = 0;
+  mh[o] = 0; sh[o] = false;
 #endif
 #ifdef TRYCOUNT
   ag[o] = 0;
@@ -508,7 +504,7 @@ inline unhold() {                /* HELD ends: nobody will look at a renewal's a
   if :: ss[S(o,0)] == REP && sb[S(o,0)] >= RN_ -> freeslot(S(o,0)) :: else -> sa[S(o,0)] = 0 fi;
   if :: ss[S(o,1)] == REP && sb[S(o,1)] >= RN_ -> freeslot(S(o,1)) :: else -> sa[S(o,1)] = 0 fi;
 #ifdef MAXHOLD
-  mh[o] = 0;
+  mh[o] = 0; sh[o] = false;
 #endif
   cs[o] = RELS
 }
@@ -516,7 +512,13 @@ inline start(v_, f_) {           /* a verb leaves; needs a free slot */
   if :: ss[S(o,0)] != 0 -> shelve() :: else fi;
   fl[o] = true; ss[S(o,0)] = REQ; sb[S(o,0)] = v_; sf[S(o,0)] = f_;
 #ifdef MAXHOLD
-  if :: v_ == R_ -> sq[S(o,0)] = ASK(o) :: v_ == C_ -> sq[S(o,0)] = LEASE :: else fi;
+  if
+  :: v_ == R_ -> sq[S(o,0)] = ASK(o);
+     if :: ASK(o) < LEASE -> sh[o] = true :: else fi;
+     if :: ASK(o) < vl[o] -> vl[o] = ASK(o) :: else fi           /* in case the store sees this one last */
+  :: v_ == C_ -> sq[S(o,0)] = LEASE
+  :: else
+  fi;
 #endif
 #ifdef STALL
   sm[S(o,0)] = maxret;
@@ -708,6 +710,8 @@ proctype Claim(byte o) {
 #if SPARE > 0
 #ifdef HANDBEYOND
 #define MAYHAND (ha[o] <= SPARE)
+#elif defined(MAXHOLD) && !defined(HANDSHORT)
+#define MAYHAND (ha[o] < SPARE && !sh[o])
 #else
 #define MAYHAND (ha[o] < SPARE)
 #endif

@@ -24,12 +24,18 @@ core::EngineSettings settings_for(const Plan& plan, std::uint32_t number) {
 
 check::Outcome outcome_of(Errc code) {
   switch (code) {
-    case Errc::busy: return check::Outcome::busy;
-    case Errc::timed_out: return check::Outcome::timed_out;
-    case Errc::cancelled: return check::Outcome::cancelled;
-    case Errc::unknown: return check::Outcome::unknown;
-    case Errc::unavailable: return check::Outcome::unavailable;
-    default: return check::Outcome::other;
+    case Errc::busy:
+      return check::Outcome::busy;
+    case Errc::timed_out:
+      return check::Outcome::timed_out;
+    case Errc::cancelled:
+      return check::Outcome::cancelled;
+    case Errc::unknown:
+      return check::Outcome::unknown;
+    case Errc::unavailable:
+      return check::Outcome::unavailable;
+    default:
+      return check::Outcome::other;
   }
 }
 
@@ -39,7 +45,9 @@ Actor::Actor(Stage& stage, std::uint32_t number, std::uint64_t seed)
     : stage_(stage),
       random_(seed),
       node_(number, millis(1000) * number,
-            stage.plan.clock_ppm == 0 ? 0 : random_.between(-stage.plan.clock_ppm, stage.plan.clock_ppm)),
+            stage.plan.clock_ppm == 0
+                ? 0
+                : random_.between(-stage.plan.clock_ppm, stage.plan.clock_ppm)),
       clock_(stage.world, node_),
       loop_(stage.world, node_, random_),
       callbacks_(stage.world, node_, random_) {
@@ -68,8 +76,8 @@ Actor::~Actor() {
 }
 
 bool Actor::busy() const {
-  return store_->has_open_calls() ||
-         std::any_of(visits_.begin(), visits_.end(), [](const Visit& visit) { return !visit.hold; });
+  return store_->has_open_calls() || std::any_of(visits_.begin(), visits_.end(),
+                                                 [](const Visit& visit) { return !visit.hold; });
 }
 
 bool Actor::strikes(Fault fault) {

@@ -101,7 +101,8 @@ int main(int argc, char** argv) {
     return 64;
   }
   if (arguments.all_bugs) {
-    return holdfast::sim::catch_all(arguments.first, arguments.seeds == 0 ? 50'000 : arguments.seeds);
+    return holdfast::sim::catch_all(arguments.first,
+                                    arguments.seeds == 0 ? 50'000 : arguments.seeds);
   }
   if (!arguments.bug.empty() && !holdfast::sim::plant(arguments.bug)) {
     std::fprintf(stderr, "no planted bug \"%s\" in this program\n", arguments.bug.c_str());

@@ -13,12 +13,12 @@ struct Plan {
   std::uint64_t seed = 0;
   std::uint32_t clients = 2;
   std::uint32_t names = 1;
-  std::uint32_t rounds = 3;    // of each caller
-  std::uint32_t callers = 1;   // at most, in each client
-  std::vector<Time> leases;    // to choose from
+  std::uint32_t rounds = 3;   // of each caller
+  std::uint32_t callers = 1;  // at most, in each client
+  std::vector<Time> leases;   // to choose from
   Time shortest_delay = 0;
-  Time longest_delay = 0;      // of a message without a fault
-  bool in_order = true;        // requests of one client arrive in the order of sending
+  Time longest_delay = 0;  // of a message without a fault
+  bool in_order = true;    // requests of one client arrive in the order of sending
   std::uint32_t fifo_percent = 0;
   std::array<std::uint32_t, kFaults> per_mille{};  // how likely each fault is, 0 = not in this one
   Time faults_end = 0;

@@ -52,7 +52,8 @@ int catch_all(std::uint64_t first_seed, std::uint64_t at_most) {
                   std::string(each.text).c_str());
     } else {
       std::printf("MISSED  %-26s in %llu schedules, %.1fs  %s\n", std::string(each.name).c_str(),
-                  static_cast<unsigned long long>(at_most), seconds, std::string(each.text).c_str());
+                  static_cast<unsigned long long>(at_most), seconds,
+                  std::string(each.text).c_str());
     }
     std::fflush(stdout);
   }

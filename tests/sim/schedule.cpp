@@ -48,16 +48,21 @@ class Mischief {
         victim.pause(length);
         last_ = std::max(last_, now + length);
         break;
-      case Fault::crash: victim.crash(); break;
+      case Fault::crash:
+        victim.crash();
+        break;
       case Fault::partition:
         victim.cut_off(now + length);
         last_ = std::max(last_, now + length);
         break;
-      case Fault::reset: victim.reset(); break;
+      case Fault::reset:
+        victim.reset();
+        break;
       case Fault::revoke:
         if (!stage_.server.revoke_one(random_)) return;
         break;
-      default: return;
+      default:
+        return;
     }
     last_ = std::max(last_, now);
     stage_.counts.hit(fault, inside);
@@ -112,7 +117,8 @@ Verdict run_schedule(std::uint64_t seed, std::ostream* trace) {
   const Time enough = plan.faults_end + plan.longest_lease() * 200 + millis(120'000);
   world.run_until(enough, [&] {
     return world.now() >= plan.faults_end &&
-           std::all_of(actors.begin(), actors.end(), [](const auto& each) { return each->finished(); });
+           std::all_of(actors.begin(), actors.end(),
+                       [](const auto& each) { return each->finished(); });
   });
   history.terms = terms_of(plan, std::max(plan.faults_end, mischief.last()));
   history.terms.served_by = enough;

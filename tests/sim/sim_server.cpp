@@ -63,10 +63,10 @@ store::RenewReply SimServer::renew(const std::vector<store::Renewal>& renewals) 
     std::vector<Told> told;
     replies.push_back(table_.renew(each, now(), told));
     if (world_.tracing()) {
-      world_.trace("store", "renew of " + number(each.owner) + " fence " +
-                                std::to_string(each.fence) +
-                                (std::holds_alternative<store::Renewed>(replies.back()) ? ": renewed"
-                                                                                        : ": gone"));
+      world_.trace(
+          "store",
+          "renew of " + number(each.owner) + " fence " + std::to_string(each.fence) +
+              (std::holds_alternative<store::Renewed>(replies.back()) ? ": renewed" : ": gone"));
     }
     deliver(told);
   }
@@ -78,9 +78,9 @@ store::ReleaseReply SimServer::release(const store::HoldKey& key) {
   store::ReleaseReply reply = table_.release(key, now(), told);
   if (!is_known(key.name, key.owner)) unheard_.erase(key.owner);
   if (world_.tracing()) {
-    world_.trace("store", "release of " + number(key.owner) + " fence " + std::to_string(key.fence) +
-                              (std::holds_alternative<store::Released>(reply) ? ": released"
-                                                                              : ": gone"));
+    world_.trace("store",
+                 "release of " + number(key.owner) + " fence " + std::to_string(key.fence) +
+                     (std::holds_alternative<store::Released>(reply) ? ": released" : ": gone"));
   }
   deliver(told);
   return reply;

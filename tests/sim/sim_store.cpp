@@ -194,8 +194,9 @@ void SimStore::wake(std::uint64_t watch, const store::Wake& wake) {
     const auto found = watches_.find(watch);
     if (found == watches_.end() || cut()) return;
     if (world_.tracing()) {
-      world_.trace(who(), wake.offer ? "is woken: offer of fence " + std::to_string(wake.offer->fence)
-                                     : std::string("is woken: look"));
+      world_.trace(who(), wake.offer
+                              ? "is woken: offer of fence " + std::to_string(wake.offer->fence)
+                              : std::string("is woken: look"));
     }
     const store::WakeFn fn = found->second;  // it may end the watch
     fn(wake);

@@ -37,7 +37,7 @@ class SimServer {
   bool revoke_one(SeededRandom&);
 
   void subscribe(const store::OwnerId&, SimStore*, std::uint64_t watch);
-  void unsubscribe(const store::OwnerId&) ;
+  void unsubscribe(const store::OwnerId&);
 
   std::vector<check::Leftover> leftovers() const;
   const std::map<std::uint64_t, Grant>& grants() const { return grants_; }

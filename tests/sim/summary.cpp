@@ -73,8 +73,9 @@ std::string Summary::text() const {
   out << "fault          schedules      %       hits  inside an open operation\n";
   for (std::size_t i = 0; i < kFaults; ++i) {
     const FaultCounts::Count& count = faults.of[i];
-    const double share =
-        schedules == 0 ? 0 : 100.0 * static_cast<double>(count.schedules) / static_cast<double>(schedules);
+    const double share = schedules == 0 ? 0
+                                        : 100.0 * static_cast<double>(count.schedules) /
+                                              static_cast<double>(schedules);
     std::snprintf(line, sizeof line, "%-13s %10llu %6.1f %10llu %10llu\n",
                   std::string(kFaultNames[i]).c_str(),
                   static_cast<unsigned long long>(count.schedules), share,
@@ -91,8 +92,9 @@ std::string Summary::text() const {
     out << line;
   }
   out << "\ngrants " << figures.grants << ", hand-offs " << figures.hand_offs << ", renewals "
-      << figures.renewals << ", stale writes refused by their fence " << figures.refused_stale_writes
-      << ", updates lost without fences " << figures.unfenced_lost_updates << "\n";
+      << figures.renewals << ", stale writes refused by their fence "
+      << figures.refused_stale_writes << ", updates lost without fences "
+      << figures.unfenced_lost_updates << "\n";
   std::size_t shown = 0;
   for (const auto& [seed, text] : failures) {
     if (++shown > kShownFailures) break;
@@ -125,7 +127,7 @@ Summary run_seeds(std::uint64_t first, std::uint64_t count, unsigned jobs, bool 
 }
 
 std::optional<std::pair<std::uint64_t, check::Violation>> first_failure(std::uint64_t first,
-                                                                      std::uint64_t count) {
+                                                                        std::uint64_t count) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const Verdict verdict = run_schedule(seed, nullptr);
     if (const auto* violation = first_counting(verdict.report)) return std::pair(seed, *violation);

@@ -32,6 +32,6 @@ Summary run_seeds(std::uint64_t first, std::uint64_t count, unsigned jobs, bool 
 
 // The first seed from `first` on that shows a violation, of at most `count`.
 std::optional<std::pair<std::uint64_t, check::Violation>> first_failure(std::uint64_t first,
-                                                                      std::uint64_t count);
+                                                                        std::uint64_t count);
 
 }  // namespace holdfast::sim

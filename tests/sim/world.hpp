@@ -55,7 +55,7 @@ class Node {
   void pause_until(Time when) { paused_until_ = std::max(paused_until_, when); }
   Time paused_until() const { return paused_until_; }
 
-  TimePoint local(Time) const;   // what this machine's clock says at a true time
+  TimePoint local(Time) const;      // what this machine's clock says at a true time
   Time true_time(TimePoint) const;  // the first true time at which it says at least that
 
   Task after_task{};  // looks at what an event changed

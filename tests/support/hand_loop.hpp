@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -36,6 +37,11 @@ class HandLoop final : public store::Loop {
   TimePoint next() const {
     const std::lock_guard lock(mutex_);
     return tasks_.empty() ? kNever : tasks_.begin()->first.first;
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return tasks_.size();
   }
 
   // Runs the earliest task if it is due; false if none is.

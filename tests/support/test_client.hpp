@@ -1,6 +1,7 @@
 // Clients on parts that a test brings: a store of its own, and for HandBench the time as well.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -109,6 +110,7 @@ class HandBench::Seat {
 
   bool run_one(TimePoint now);
   TimePoint next_timer() const { return loop_.next(); }
+  std::size_t timers() const { return loop_.size(); }
 
  private:
   enum class State { alive, retired, ended };

@@ -36,7 +36,8 @@ template <class Reply>
 class [[nodiscard]] Call {
  public:
   Call() = default;
-  Call(Answers<Reply>& to, CallId id, TimePoint deadline) : to_(&to), id_(id), deadline_(deadline) {}
+  Call(Answers<Reply>& to, CallId id, TimePoint deadline)
+      : to_(&to), id_(id), deadline_(deadline) {}
   Call(Call&& other) noexcept
       : to_(std::exchange(other.to_, nullptr)), id_(other.id_), deadline_(other.deadline_) {}
   Call& operator=(Call&& other) noexcept {

@@ -10,8 +10,8 @@ namespace holdfast::store {
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual TimePoint now() const = 0;       // CLOCK_BOOTTIME
-  virtual WallTime wall_now() const = 0;   // for people only
+  virtual TimePoint now() const = 0;      // CLOCK_BOOTTIME
+  virtual WallTime wall_now() const = 0;  // for people only
 };
 
 }  // namespace holdfast::store

@@ -28,10 +28,10 @@ struct Granted {
 };
 struct Refused {
   std::optional<HolderRecord> holder{};
-  Duration lease_left{};           // the holder's
-  Duration retry_after{};          // when looking again makes sense if no wake comes
-  std::uint32_t ahead = 0;         // claims before this one in the line
-  std::uint32_t waiting = 0;       // claims in the line, this one included if it lined up
+  Duration lease_left{};            // the holder's
+  Duration retry_after{};           // when looking again makes sense if no wake comes
+  std::uint32_t ahead = 0;          // claims before this one in the line
+  std::uint32_t waiting = 0;        // claims in the line, this one included if it lined up
   std::uint64_t fence_counter = 0;  // the newest fence the store has given for this name
 };
 // The question made no sense to the store: a name of another kind, a capability it lacks.
@@ -80,8 +80,8 @@ struct LockView {
 using InspectReply = std::variant<NoAnswer, std::vector<LockView>, Rejected>;
 
 // --- force_release ---
-struct Forced {};         // revoked, or free at once, as asked
-struct ChangedHands {};   // that fence does not hold it (any more): nothing was done
+struct Forced {};        // revoked, or free at once, as asked
+struct ChangedHands {};  // that fence does not hold it (any more): nothing was done
 using ForceReply = std::variant<NoAnswer, Forced, ChangedHands, Rejected>;
 
 }  // namespace holdfast::store

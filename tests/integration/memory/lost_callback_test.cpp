@@ -125,6 +125,27 @@ TEST_F(LostCallback, MayDestroyItsHold) {
   EXPECT_TRUE(client_.mutex("doomed").acquire());
 }
 
+// F040
+TEST(CallingObserver, MayUseItsClient) {
+  class Caller final : public Observer {
+   public:
+    void on_event(const LockEvent& event) override {
+      if (event.lock != "first" || event.what != LockEvent::What::acquired) return;
+      const auto hold = client->mutex("second").acquire();
+      EXPECT_EQ(client->mutex("second").acquire({.wait = 1ms}).error(), Errc::timed_out);
+      done.give();
+    }
+    std::optional<Client> client;
+    Signal done;
+  };
+  const auto observer = std::make_shared<Caller>();
+  const Client client = connect("memory:observer", {.observer = observer}).value();
+  observer->client.emplace(client);
+  const auto hold = client.mutex("first").acquire();
+  EXPECT_TRUE(observer->done.comes());
+  observer->client.reset();
+}
+
 class Thrower final : public Observer {
  public:
   void on_event(const LockEvent&) override {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <limits>
@@ -268,9 +269,17 @@ TEST(ClientOptionsTest, TheLargestDriftLeavesTheShortestLeaseValid) {
 }
 
 TEST(ClientOptionsTest, TheProgramIsNamedInTheRecord) {
-  const auto client = connect("memory:options", {.program = "billing"}).value();
-  const auto hold = client.mutex("lock").acquire();
-  EXPECT_EQ(client.mutex("lock").try_acquire().error().detail().holder->program, "billing");
+  const auto named = connect("memory:options", {.program = "billing"}).value();
+  const auto unnamed = connect("memory:options").value();
+  for (const Client* client : {&named, &unnamed}) {
+    const auto hold = client->mutex("lock").acquire();
+    const auto holder = client->mutex("lock").try_acquire().error().detail().holder;
+    ASSERT_TRUE(holder);
+    EXPECT_EQ(holder->program == "billing", client == &named);
+    EXPECT_FALSE(holder->program.empty());
+    EXPECT_FALSE(holder->host.empty());
+    EXPECT_EQ(holder->pid, getpid());
+  }
 }
 
 }  // namespace

@@ -306,5 +306,28 @@ INSTANTIATE_TEST_SUITE_P(Points, PendingAt,
                                          Point::offered, Point::ready),
                          name_of);
 
+// An hour's limit that was not needed must not be remembered for an hour.
+TEST(PendingTimers, AGetForThatIsOverLeavesNone) {
+  HandBench bench;
+  auto& alice = bench.client();
+  for (int i = 0; i < 20; ++i) {
+    alice.link().set(Link::paused);
+    auto pending = alice.mutex().async_acquire();
+    const Signal waits;
+    auto got = std::async(std::launch::async, [&] {
+      waits.give();
+      return std::move(pending).get_for(1h);
+    });
+    ASSERT_TRUE(waits.comes());
+    EXPECT_EQ(got.wait_for(5ms), std::future_status::timeout);
+    alice.link().set(Link::up);
+    alice.link().let_go();
+    ASSERT_TRUE(comes(got));
+    EXPECT_TRUE(got.get());
+  }
+  bench.let_pass(1min);
+  EXPECT_LE(alice.timers(), 5U);
+}
+
 }  // namespace
 }  // namespace holdfast::test
