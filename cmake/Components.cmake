@@ -33,7 +33,7 @@ function(holdfast_store name)
     find_package(${package} REQUIRED GLOBAL)
   endforeach()
   holdfast_objects(holdfast-store-${name} "${PROJECT_SOURCE_DIR}/src/store/${name}"
-    LINK holdfast-transport ${arg_LINK})
+    LINK holdfast-rules holdfast-transport ${arg_LINK})
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_COMPONENTS holdfast-store-${name})
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_STORES ${name})
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_LINK ${arg_LINK})

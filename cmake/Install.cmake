@@ -16,6 +16,19 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/holdfast"
 install(EXPORT holdfast NAMESPACE holdfast:: FILE holdfastTargets.cmake
   DESTINATION "${holdfast_cmake_dir}" COMPONENT holdfast-dev)
 
+if(HOLDFAST_APPS)
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(holdfast-program PROPERTIES
+      INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  endif()
+  install(TARGETS holdfast-program RUNTIME COMPONENT holdfast-runtime)
+  install(FILES "${PROJECT_SOURCE_DIR}/docs/man/holdfast.1"
+    DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT holdfast-runtime)
+  # bash looks for a file that is called as the command.
+  install(FILES "${PROJECT_SOURCE_DIR}/apps/cli/completion/holdfast.bash" RENAME holdfast
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT holdfast-runtime)
+endif()
+
 get_property(holdfast_stores GLOBAL PROPERTY HOLDFAST_STORES)
 get_property(holdfast_packages GLOBAL PROPERTY HOLDFAST_PACKAGES)
 get_property(holdfast_pkgconfig GLOBAL PROPERTY HOLDFAST_PKGCONFIG)

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "holdfast/finding.hpp"
+#include "holdfast/inspect.hpp"
 #include "holdfast/mutex.hpp"
 #include "holdfast/options.hpp"
 #include "holdfast/result.hpp"
@@ -23,13 +27,37 @@ class Client {
   // A name is 1 to 512 bytes; another one is told by the first acquire as Errc::invalid_name.
   Mutex mutex(std::string_view name) const;
 
+  // --- for operators ---
+
+  // Locks that are held or waited for and whose whole name matches a pattern with * and ?; a
+  // backslash takes the next byte as it is. In the order of names.
+  Result<std::vector<LockInfo>> inspect(std::string_view pattern = "*") const;
+
+  // Takes a lock away from its holder. Without `now` the hold is revoked: it is told lost() and the
+  // lock is free when it lets go, or at the end of its lease; exclusion is kept. With `now` the lock
+  // is free at once, while the holder may still be at work. Errc::not_owner if that fence does not
+  // hold the lock (any more).
+  Result<void> force_release(std::string_view name, ForceOptions options) const;
+
+  // What an operator should know about the store, worst last.
+  Result<std::vector<Finding>> examine() const;
+
+  // How the store itself calls that lock: for people.
+  Result<std::string> place_of(std::string_view name) const;
+
+  // A descriptor that a child process may inherit, so that the locks of this client are not taken
+  // over early, should it die, before that child is gone as well; -1 if only leases count on this
+  // store. It stays the client's: do not close it here. It is there after the first acquire.
+  int lifeline() const;
+
  private:
   friend class detail::ClientHandle;
   explicit Client(std::shared_ptr<detail::ClientHandle> handle) : handle_(std::move(handle)) {}
   std::shared_ptr<detail::ClientHandle> handle_;
 };
 
-// Opens a store by its URL; an empty one means $HOLDFAST_URL. `memory:` lives in this process only,
+// Opens a store by its URL; an empty one means $HOLDFAST_URL, or `embedded:` if that is not set.
+// `embedded:` is a file of this user on this machine, `memory:` lives in this process only,
 // `memory:NAME` is one of several.
 //
 // On error     invalid_argument for a URL that makes no sense or options out of range, unsupported

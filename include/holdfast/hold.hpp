@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 #include "holdfast/fence.hpp"
@@ -33,6 +34,7 @@ class [[nodiscard]] Hold {
 
   std::string_view name() const;
   FencingToken fence() const;
+  std::string owner() const;  // as HolderRecord::owner has it: how others see this hold
 
   bool valid() const;
   TimePoint valid_until() const;

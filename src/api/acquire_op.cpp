@@ -6,11 +6,11 @@
 namespace holdfast::detail {
 
 std::shared_ptr<AcquireOp> AcquireOp::start(const ClientHandle& client, core::AcquireWanted wanted,
-                                            std::stop_token stop) {
+                                            std::stop_token stop, runtime::Asker asker) {
   const auto op = std::make_shared<AcquireOp>();
   op->driver_ = client.driver();
   op->generation_ = client.generation();
-  op->op_ = client.driver()->acquire(std::move(wanted), op);
+  op->op_ = client.driver()->acquire(std::move(wanted), op, asker);
   if (stop.stop_possible()) op->on_stop_.emplace(std::move(stop), GiveUp{op});
   return op;
 }
@@ -38,7 +38,12 @@ void AcquireOp::acquired(Result<core::HoldCellPtr> result) {
     somebody_waits = static_cast<bool>(continuation_);
   }
   finish();
+  forget_timer();
   if (somebody_waits) run_continuation_soon();
+}
+
+void AcquireOp::forget_timer() {
+  if (const store::TimerId timer = gives_up_.exchange(0)) driver_->forget_timer(timer);
 }
 
 Result<Hold> AcquireOp::take() {
@@ -92,7 +97,11 @@ void AcquireOp::give_up(Errc why) {
 void AcquireOp::give_up_after(Duration limit) {
   if (done() || forked()) return;
   if (limit <= Duration::zero()) return driver_->give_up(op_, Errc::timed_out);
-  driver_->give_up_at(op_, later(driver_->now(), limit));
+  const TimePoint end = later(driver_->now(), limit);
+  if (end == kNever) return;
+  forget_timer();  // of an earlier limit
+  gives_up_ = driver_->give_up_at(op_, end);
+  if (done()) forget_timer();  // it came meanwhile and did not see the timer
 }
 
 }  // namespace holdfast::detail

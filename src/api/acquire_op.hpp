@@ -19,8 +19,8 @@ class AcquireOp final : public PendingState<Hold>,
                         public runtime::BlockedOp,
                         public std::enable_shared_from_this<AcquireOp> {
  public:
-  static std::shared_ptr<AcquireOp> start(const ClientHandle&, core::AcquireWanted,
-                                          std::stop_token);
+  static std::shared_ptr<AcquireOp> start(const ClientHandle&, core::AcquireWanted, std::stop_token,
+                                          runtime::Asker);
   static std::shared_ptr<AcquireOp> failed(const ClientHandle&, Error);
 
   bool ready() const override { return done(); }
@@ -36,11 +36,13 @@ class AcquireOp final : public PendingState<Hold>,
 
  private:
   void run_continuation_soon();
+  void forget_timer();
   bool forked() const;
 
   std::shared_ptr<runtime::Driver> driver_;
   std::uint64_t generation_ = 0;
   std::atomic<core::OpId> op_{0};
+  std::atomic<store::TimerId> gives_up_{0};  // 0: no timer
 
   std::mutex mutex_;  // guards what is below
   std::optional<Result<Hold>> result_;

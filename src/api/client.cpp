@@ -1,7 +1,10 @@
 #include "holdfast/client.hpp"
 
+#include <algorithm>
+
 #include "api/client_handle.hpp"
 #include "runtime/fork_word.hpp"
+#include "runtime/store_question.hpp"
 
 namespace holdfast {
 
@@ -19,6 +22,102 @@ Client ClientHandle::make_client(std::shared_ptr<runtime::Driver> driver) {
 
 }  // namespace detail
 
+namespace {
+
+using store::NoAnswer;
+
+Error forked() {
+  return Error(Errc::forked, "forked: this client belongs to the parent process; connect anew");
+}
+
+Error failure(Errc code, const std::string& text) {
+  return Error(code, std::string(name_of(code)) + ": " + text);
+}
+
+Error failure(const NoAnswer& none) {
+  return failure(none.why,
+                 "the store did not answer" +
+                     (none.text.empty() ? std::string() : ": " + store::printable(none.text)));
+}
+
+Error failure(const store::Rejected& no) { return failure(no.why, store::printable(no.text)); }
+
+ClaimInfo info(const store::ClaimView& seen) {
+  return {.record = seen.record,
+          .fence = FencingToken(seen.fence),
+          .lease_left = seen.lease_left,
+          .offered = seen.offered,
+          .revoked = seen.revoked};
+}
+
+LockInfo info(const store::LockView& seen) {
+  LockInfo lock{.name = seen.name.bytes(), .mode = "exclusive", .holders = {}, .line = {}};
+  for (const auto& hold : seen.holds) lock.holders.push_back(info(hold));
+  for (const auto& claim : seen.line) lock.line.push_back(info(claim));
+  return lock;
+}
+
+}  // namespace
+
 Mutex Client::mutex(std::string_view name) const { return Mutex(handle_, std::string(name)); }
+
+Result<std::vector<LockInfo>> Client::inspect(std::string_view pattern) const {
+  if (handle_->forked()) return forked();
+  const auto reply = runtime::StoreQuestion<store::InspectReply>::ask(
+      *handle_->driver(),
+      [&](store::Store& store, auto call) { store.inspect(pattern, std::move(call)); });
+  if (const auto* none = std::get_if<NoAnswer>(&reply)) return failure(*none);
+  if (const auto* no = std::get_if<store::Rejected>(&reply)) return failure(*no);
+  std::vector<LockInfo> locks;
+  for (const auto& seen : std::get<std::vector<store::LockView>>(reply)) {
+    locks.push_back(info(seen));
+  }
+  return locks;
+}
+
+Result<void> Client::force_release(std::string_view name, ForceOptions options) const {
+  if (handle_->forked()) return forked();
+  auto lock = store::LockName::checked(name);
+  if (!lock) return lock.error();
+  store::ForceRequest request;
+  request.name = *lock;
+  request.fence = options.fence.value();
+  request.now = options.now;
+  request.reason = std::move(options.reason);
+  const auto reply = runtime::StoreQuestion<store::ForceReply>::ask(
+      *handle_->driver(),
+      [&](store::Store& store, auto call) { store.force_release(request, std::move(call)); });
+  if (const auto* none = std::get_if<NoAnswer>(&reply)) return failure(*none);
+  if (const auto* no = std::get_if<store::Rejected>(&reply)) return failure(*no);
+  if (std::holds_alternative<store::Forced>(reply)) return {};
+  Error::Detail detail;
+  detail.code = Errc::not_owner;
+  detail.lock = lock->bytes();
+  detail.text = "not_owner: \"" + store::printable(name) + "\" is not held with fence " +
+                std::to_string(request.fence) + " (any more); nothing was changed. Look again";
+  return Error(std::move(detail));
+}
+
+Result<std::vector<Finding>> Client::examine() const {
+  if (handle_->forked()) return forked();
+  auto reply = runtime::StoreQuestion<store::ExamineReply>::ask(
+      *handle_->driver(), [](store::Store& store, auto call) { store.examine(std::move(call)); });
+  if (const auto* none = std::get_if<NoAnswer>(&reply)) return failure(*none);
+  auto findings = std::get<std::vector<Finding>>(std::move(reply));
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.level < b.level; });
+  return findings;
+}
+
+Result<std::string> Client::place_of(std::string_view name) const {
+  if (handle_->forked()) return forked();
+  auto lock = store::LockName::checked(name);
+  if (!lock) return lock.error();
+  return handle_->driver()->store().place_of(store::Kind::mutex, *lock);
+}
+
+int Client::lifeline() const {
+  return handle_->forked() ? -1 : handle_->driver()->store().lifeline();
+}
 
 }  // namespace holdfast

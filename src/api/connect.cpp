@@ -86,16 +86,14 @@ std::string known_schemes() {
   return text;
 }
 
+constexpr std::string_view kDefaultUrl = "embedded:";
+
 Result<store::Url> parse(std::string_view text) {
   if (text.empty()) {
     const char* variable = std::getenv("HOLDFAST_URL");
     text = variable != nullptr ? variable : "";
   }
-  if (text.empty()) {
-    return Error(Errc::invalid_argument,
-                 "no store: give a URL or set HOLDFAST_URL; known are " + known_schemes());
-  }
-  return store::Url::parse(text);
+  return store::Url::parse(text.empty() ? kDefaultUrl : text);
 }
 
 core::EngineSettings settings_of(const ClientOptions& options, store::ClientId client,

@@ -54,7 +54,7 @@ Result<void> HoldState::verify() const {
   if (forked()) return misuse(Errc::forked, "the Hold belongs to the parent process");
   if (released_) return misuse(Errc::not_owner, "it was released before");
   const auto op = std::make_shared<VoidOp>();
-  driver_->verify(cell_, op);
+  driver_->verify(cell_, op, runtime::Asker::waits);
   driver_->block(op);
   return op->take();
 }
@@ -63,7 +63,7 @@ Result<void> HoldState::release() {
   if (forked()) return misuse(Errc::forked, "the Hold belongs to the parent process");
   if (released_.exchange(true)) return misuse(Errc::not_owner, "it was released before");
   const auto op = std::make_shared<VoidOp>();
-  driver_->release(cell_, op);
+  driver_->release(cell_, op, runtime::Asker::waits);
   driver_->block(op);
   return op->take();
 }
@@ -77,6 +77,7 @@ Hold::~Hold() = default;
 
 std::string_view Hold::name() const { return state_->cell().name.bytes(); }
 FencingToken Hold::fence() const { return state_->cell().fence; }
+std::string Hold::owner() const { return store::to_string(state_->cell().owner); }
 bool Hold::valid() const { return state_ && state_->valid(); }
 TimePoint Hold::valid_until() const { return state_->cell().until(); }
 Duration Hold::remaining() const { return state_ ? state_->remaining() : Duration::zero(); }

@@ -44,7 +44,7 @@ Result<core::AcquireWanted> checked(std::string_view name, const AcquireOptions&
 }
 
 std::shared_ptr<detail::AcquireOp> start(const detail::ClientHandle& client, std::string_view name,
-                                         const AcquireOptions& options) {
+                                         const AcquireOptions& options, runtime::Asker asker) {
   if (client.forked()) {
     return detail::AcquireOp::failed(
         client,
@@ -57,16 +57,17 @@ std::shared_ptr<detail::AcquireOp> start(const detail::ClientHandle& client, std
         client, refusal(Errc::cancelled, wanted->name, "stop had been requested before"));
   }
   wanted->since = client.driver()->wall_now();
-  return detail::AcquireOp::start(client, std::move(*wanted), options.stop);
+  return detail::AcquireOp::start(client, std::move(*wanted), options.stop, asker);
 }
 
 }  // namespace
 
 Result<Hold> Mutex::acquire(AcquireOptions options) const {
-  if (client_->forked()) return Pending<Hold>(start(*client_, name_, options)).get();
+  const auto waits = runtime::Asker::waits;
+  if (client_->forked()) return Pending<Hold>(start(*client_, name_, options, waits)).get();
   const TimePoint deadline = later(client_->driver()->now(), options.wait);
   while (true) {
-    Result<Hold> hold = Pending<Hold>(start(*client_, name_, options)).get();
+    Result<Hold> hold = Pending<Hold>(start(*client_, name_, options, waits)).get();
     if (!hold || hold->valid() || options.wait <= Duration::zero()) return hold;
     // The lock came and went while this thread was not running. Wait for the next time.
     options.wait = left_until(deadline, client_->driver()->now());
@@ -81,7 +82,7 @@ Result<Hold> Mutex::try_acquire(AcquireOptions options) const {
 Pending<Hold> Mutex::async_acquire() const { return async_acquire(AcquireOptions()); }
 
 Pending<Hold> Mutex::async_acquire(AcquireOptions options) const {
-  return Pending<Hold>(start(*client_, name_, options));
+  return Pending<Hold>(start(*client_, name_, options, runtime::Asker::goes_on));
 }
 
 }  // namespace holdfast

@@ -44,8 +44,9 @@ void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
   claim.wanted = std::move(waiter.mapped().wanted);
   claim.lease->limit(later(now, claim.wanted.max_hold));
   const std::uint64_t step = HOLDFAST_PLANTED(handoff_same_fence) ? 0 : claim.handed;
-  claim.hold = std::make_shared<HoldCell>(
-      ++last_hold_, claim.key.name, FencingToken(claim.fence + step), claim.lease->valid_until());
+  claim.hold =
+      std::make_shared<HoldCell>(++last_hold_, claim.key.name, claim.key.owner,
+                                 FencingToken(claim.fence + step), claim.lease->valid_until());
   claim.hold_since = now;
   holds_.emplace(claim.hold->id, no);
   out.actions.emplace_back(FinishAcquire{op, claim.hold, std::nullopt});

@@ -7,6 +7,7 @@
 #include "core/ids.hpp"
 #include "core/lease_machine.hpp"
 #include "holdfast/fence.hpp"
+#include "holdfast/store/keys.hpp"
 #include "holdfast/store/lock_name.hpp"
 #include "holdfast/time.hpp"
 
@@ -17,9 +18,11 @@ namespace holdfast::core {
 // Threads      The engine writes valid_until under its driver's mutex. Only the callbacks thread
 //              calls lost.request_stop(), because that runs user code.
 struct HoldCell {
-  HoldCell(HoldId hold, store::LockName lock, FencingToken token, TimePoint until)
+  HoldCell(HoldId hold, store::LockName lock, const store::OwnerId& claim, FencingToken token,
+           TimePoint until)
       : id(hold),
         name(std::move(lock)),
+        owner(claim),
         fence(token),
         valid_until(until.time_since_epoch().count()) {}
 
@@ -32,6 +35,7 @@ struct HoldCell {
 
   const HoldId id;
   const store::LockName name;
+  const store::OwnerId owner;
   const FencingToken fence;
   std::atomic<TimePoint::rep> valid_until;
   LostWhy why_lost = LostWhy::expired;  // the engine's; read and written under the driver's mutex

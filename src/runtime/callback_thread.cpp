@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "runtime/fork_word.hpp"
-#include "runtime/quiet_thread.hpp"
+#include "transport/quiet_thread.hpp"
 
 namespace holdfast::runtime {
 
@@ -40,7 +40,7 @@ thread_local const void* t_running_for = nullptr;
 void CallbackThread::State::start(const std::shared_ptr<State>& state) {
   if (state->running) return;
   try {
-    state->thread = start_quiet_thread("holdfast-calls", [state] { state->run(); });
+    state->thread = transport::start_quiet_thread("holdfast-calls", [state] { state->run(); });
     state->running = true;
   } catch (const std::system_error&) {
     // Too many threads just now. The tasks stay, in order, and the next post comes here again.

@@ -13,6 +13,7 @@ using core::Answered;
 struct Driver::Frame {
   Driver* driver;
   std::vector<core::Action> queue;
+  Asker asker;
   Frame* outer;
 };
 
@@ -36,7 +37,9 @@ constexpr Duration kJump = std::chrono::milliseconds(500);
 static thread_local void* t_frames = nullptr;  // Driver::Frame*
 
 Driver::Driver(core::EngineSettings settings, DriverParts parts)
-    : parts_(std::move(parts)), engine_(std::move(settings), parts_.random) {
+    : parts_(std::move(parts)),
+      answer_within_(settings.pace.answer_within),
+      engine_(std::move(settings), parts_.random) {
   wall_ahead_ = wall_now().time_since_epoch() - now().time_since_epoch();
 }
 
@@ -58,7 +61,7 @@ class Driver::Visit {
 };
 
 template <class Event>
-void Driver::post(Event event) {
+void Driver::post(Event event, Asker asker) {
   const Visit visit(*this);
   core::Outbox out;
   {
@@ -74,7 +77,7 @@ void Driver::post(Event event) {
     }
     changed_.notify_all();
   }
-  run(std::move(out.actions));
+  run(std::move(out.actions), asker);
 }
 
 // Only an earlier deadline needs a new timer; one that comes too early finds nothing to do.
@@ -117,30 +120,34 @@ std::shared_ptr<S> Driver::take_sink(core::OpId op) {
   return entry.empty() ? nullptr : std::get<std::shared_ptr<S>>(std::move(entry.mapped()));
 }
 
-core::OpId Driver::acquire(core::AcquireWanted wanted, std::shared_ptr<AcquireSink> sink) {
+core::OpId Driver::acquire(core::AcquireWanted wanted, std::shared_ptr<AcquireSink> sink,
+                           Asker asker) {
   const core::OpId op = new_op(std::move(sink));
   wanted.op = op;
-  post(std::move(wanted));
+  post(std::move(wanted), asker);
   return op;
 }
 
 void Driver::give_up(core::OpId op, Errc why) { post(core::GiveUpWanted{op, why}); }
 
-void Driver::give_up_at(core::OpId op, TimePoint when) {
-  if (when == kNever) return;
-  parts_.loop.call_at(when, [self = weak_from_this(), op] {
+store::TimerId Driver::give_up_at(core::OpId op, TimePoint when) {
+  return parts_.loop.call_at(when, [self = weak_from_this(), op] {
     if (const auto driver = self.lock()) driver->give_up(op, Errc::timed_out);
   });
 }
 
-void Driver::release(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink) {
-  const core::OpId op = sink ? new_op(std::move(sink)) : core::kNobody;
-  post(core::ReleaseWanted{std::move(hold), op});
+void Driver::release(core::HoldCellPtr hold) {
+  post(core::ReleaseWanted{std::move(hold), core::kNobody});
 }
 
-void Driver::verify(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink) {
+void Driver::release(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink, Asker asker) {
   const core::OpId op = new_op(std::move(sink));
-  post(core::VerifyWanted{std::move(hold), op});
+  post(core::ReleaseWanted{std::move(hold), op}, asker);
+}
+
+void Driver::verify(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink, Asker asker) {
+  const core::OpId op = new_op(std::move(sink));
+  post(core::VerifyWanted{std::move(hold), op}, asker);
 }
 
 void Driver::close() { post(core::CloseWanted{}); }
@@ -160,7 +167,7 @@ void Driver::answered(store::CallId id, store::WithdrawReply reply) {
 
 // ---- actions ----
 
-void Driver::run(std::vector<core::Action> actions) {
+void Driver::run(std::vector<core::Action> actions, Asker asker) {
   if (actions.empty()) return;
   auto* const outer = static_cast<Frame*>(t_frames);
   for (Frame* frame = outer; frame != nullptr; frame = frame->outer) {
@@ -168,7 +175,7 @@ void Driver::run(std::vector<core::Action> actions) {
     for (auto& action : actions) frame->queue.push_back(std::move(action));
     return;
   }
-  Frame frame{this, std::move(actions), outer};
+  Frame frame{this, std::move(actions), asker, outer};
   t_frames = &frame;
   for (std::size_t i = 0; i < frame.queue.size(); ++i) {
     core::Action action = std::move(frame.queue[i]);  // running it may add to the queue
@@ -177,21 +184,30 @@ void Driver::run(std::vector<core::Action> actions) {
   t_frames = outer;
 }
 
+// Only for actions, which run in this thread's innermost frame or in one around it.
+template <class Reply>
+store::Call<Reply> Driver::call(store::CallId id, TimePoint deadline) {
+  bool waits = true;  // if all who brought events into these frames wait
+  for (auto* frame = static_cast<Frame*>(t_frames); frame != nullptr; frame = frame->outer) {
+    waits = waits && frame->asker == Asker::waits;
+  }
+  return store::Call<Reply>(*this, id, deadline, waits);
+}
+
 void Driver::run(core::AskGrant& ask) {
-  parts_.store->try_grant(ask.request,
-                          store::Call<store::GrantReply>(*this, ask.call, ask.deadline));
+  parts_.store->try_grant(ask.request, call<store::GrantReply>(ask.call, ask.deadline));
 }
 
 void Driver::run(core::AskRenew& ask) {
-  parts_.store->renew(ask.renewals, store::Call<store::RenewReply>(*this, ask.call, ask.deadline));
+  parts_.store->renew(ask.renewals, call<store::RenewReply>(ask.call, ask.deadline));
 }
 
 void Driver::run(core::AskRelease& ask) {
-  parts_.store->release(ask.key, store::Call<store::ReleaseReply>(*this, ask.call, ask.deadline));
+  parts_.store->release(ask.key, call<store::ReleaseReply>(ask.call, ask.deadline));
 }
 
 void Driver::run(core::AskWithdraw& ask) {
-  parts_.store->withdraw(ask.key, store::Call<store::WithdrawReply>(*this, ask.call, ask.deadline));
+  parts_.store->withdraw(ask.key, call<store::WithdrawReply>(ask.call, ask.deadline));
 }
 
 void Driver::run(core::StartWatch& start) {

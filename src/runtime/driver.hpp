@@ -38,6 +38,10 @@ class VoidSink : public Sink {
   virtual void finished(Result<void>) = 0;
 };
 
+// What the thread that brings an event does next: only one that waits for the outcome may be kept
+// by a store that works on its caller's thread.
+enum class Asker : std::uint8_t { goes_on, waits };
+
 // What a driver works with. References outlive it.
 struct DriverParts {
   const store::Clock& clock;
@@ -69,12 +73,22 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  core::OpId acquire(core::AcquireWanted wanted, std::shared_ptr<AcquireSink>);
+  core::OpId acquire(core::AcquireWanted wanted, std::shared_ptr<AcquireSink>,
+                     Asker = Asker::goes_on);
   void give_up(core::OpId, Errc why);
-  void give_up_at(core::OpId, TimePoint);
-  void release(core::HoldCellPtr, std::shared_ptr<VoidSink> = nullptr);
-  void verify(core::HoldCellPtr, std::shared_ptr<VoidSink>);
+  store::TimerId give_up_at(core::OpId, TimePoint);
+  void forget_timer(store::TimerId timer) { parts_.loop.cancel(timer); }
+  void release(core::HoldCellPtr);
+  void release(core::HoldCellPtr, std::shared_ptr<VoidSink>, Asker);
+  void verify(core::HoldCellPtr, std::shared_ptr<VoidSink>, Asker);
   void close();  // what waits ends as cancelled; holds stay
+
+  // For questions that the engine has no part in: see StoreQuestion.
+  store::Store& store() { return *parts_.store; }
+  Duration answer_within() const { return answer_within_; }
+  store::TimerId call_at(TimePoint when, Task task) {
+    return parts_.loop.call_at(when, std::move(task));
+  }
 
   // Lends this thread to the store until the operation is done.
   void block(const std::shared_ptr<BlockedOp>&);
@@ -102,7 +116,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void answered(store::CallId, store::WithdrawReply) override;
 
   template <class Event>
-  void post(Event event);
+  void post(Event event, Asker = Asker::goes_on);
   void arm_timer();  // under mu_
   void tick(TimePoint armed_for);
   bool clocks_disagree();
@@ -111,7 +125,9 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   template <class S>
   std::shared_ptr<S> take_sink(core::OpId);
 
-  void run(std::vector<core::Action>);
+  void run(std::vector<core::Action>, Asker);
+  template <class Reply>
+  store::Call<Reply> call(store::CallId, TimePoint deadline);
   void run(core::AskGrant&);
   void run(core::AskRenew&);
   void run(core::AskRelease&);
@@ -123,6 +139,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void run(core::TellLost&);
 
   DriverParts parts_;
+  Duration answer_within_;
   std::atomic<core::OpId> last_op_{0};
   std::atomic<int> visits_{0};  // threads in post(); those of a store hold no reference
 

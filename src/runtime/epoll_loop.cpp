@@ -20,7 +20,7 @@
 
 #include "runtime/boot_clock.hpp"
 #include "runtime/fork_word.hpp"
-#include "runtime/quiet_thread.hpp"
+#include "transport/quiet_thread.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -74,7 +74,7 @@ class EpollLoop::State {
   int missing() const { return missing_; }  // 0, or why there are not all descriptors
 
   static void start(const std::shared_ptr<State>& state) {
-    state->thread_ = start_quiet_thread("holdfast-loop", [state] { state->run(); });
+    state->thread_ = transport::start_quiet_thread("holdfast-loop", [state] { state->run(); });
   }
 
   bool in_this_process() const { return ForkWord::is_current(born_in_); }

@@ -126,6 +126,7 @@ HOLDFAST_RULE(ALateGrantThatNobodyGivesBackDiesWithItsLease_F004) {
   alice.link().set(Link::paused);
   alice.link().try_grant(alice.request(), late.call());
   alice.link().let_go();
+  EXPECT_NE(late.get<Granted>(), nullptr) << show(late.reply());
   on.let_lapse(on.lease());
   EXPECT_TRUE(on.is_free());
 }

@@ -37,6 +37,11 @@ class ForwardingStore : public store::Store {
     inner_->force_release(request, std::move(call));
   }
   store::Cells* cells() override { return inner_->cells(); }
+  std::string place_of(store::Kind kind, const store::LockName& name) const override {
+    return inner_->place_of(kind, name);
+  }
+  void examine(store::Call<store::ExamineReply> call) override { inner_->examine(std::move(call)); }
+  int lifeline() override { return inner_->lifeline(); }
   bool drive(const std::shared_ptr<store::BlockedCaller>& caller) override {
     return inner_->drive(caller);
   }

@@ -45,6 +45,10 @@ class StoreFixture {
   virtual OpenedClient open_client() = 0;
   virtual void let_pass(Duration) = 0;
 
+  // The same kind of store for whole clients, if theirs must be a time that nobody turns: because the
+  // store has threads of its own, which cannot be turned with it.
+  virtual std::unique_ptr<StoreFixture> in_real_time() { return nullptr; }
+
   // Faults. False: this cannot be done to this store, and the test is skipped.
   virtual bool kill() { return false; }                    // the server dies
   virtual bool pause() { return false; }                   // it stops answering …

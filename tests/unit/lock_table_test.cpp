@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "holdfast/fence.hpp"
-#include "store/memory/glob.hpp"
+#include "rules/glob.hpp"
 
 namespace holdfast::store {
 namespace {
@@ -511,26 +511,26 @@ TEST(LockTableWalk, NeverPromisesTheLockToTwo) {
 }
 
 TEST(Glob, ComparesTheWholeName) {
-  EXPECT_TRUE(glob_matches("", ""));
-  EXPECT_TRUE(glob_matches("*", ""));
-  EXPECT_TRUE(glob_matches("a*c", "abbbc"));
-  EXPECT_TRUE(glob_matches("a*c", "acbc"));
-  EXPECT_TRUE(glob_matches("*?*", "x"));
-  EXPECT_TRUE(glob_matches("a\\*b", "a*b"));
-  EXPECT_FALSE(glob_matches("a\\*b", "axb"));
-  EXPECT_TRUE(glob_matches("\\\\", "\\"));
-  EXPECT_TRUE(glob_matches("**a", "*a"));
-  EXPECT_TRUE(glob_matches("*", "* and **"));
-  EXPECT_FALSE(glob_matches("?", ""));
-  EXPECT_FALSE(glob_matches("a*c", "acb"));
-  EXPECT_FALSE(glob_matches("a", "ab"));
-  EXPECT_FALSE(glob_matches("ab", "a"));
+  EXPECT_TRUE(rules::glob_matches("", ""));
+  EXPECT_TRUE(rules::glob_matches("*", ""));
+  EXPECT_TRUE(rules::glob_matches("a*c", "abbbc"));
+  EXPECT_TRUE(rules::glob_matches("a*c", "acbc"));
+  EXPECT_TRUE(rules::glob_matches("*?*", "x"));
+  EXPECT_TRUE(rules::glob_matches("a\\*b", "a*b"));
+  EXPECT_FALSE(rules::glob_matches("a\\*b", "axb"));
+  EXPECT_TRUE(rules::glob_matches("\\\\", "\\"));
+  EXPECT_TRUE(rules::glob_matches("**a", "*a"));
+  EXPECT_TRUE(rules::glob_matches("*", "* and **"));
+  EXPECT_FALSE(rules::glob_matches("?", ""));
+  EXPECT_FALSE(rules::glob_matches("a*c", "acb"));
+  EXPECT_FALSE(rules::glob_matches("a", "ab"));
+  EXPECT_FALSE(rules::glob_matches("ab", "a"));
 }
 
 TEST(Glob, TakesNoLongerForAWickedPattern) {
   std::string pattern;
   for (int i = 0; i < 50; ++i) pattern += "*a";
-  EXPECT_FALSE(glob_matches(pattern + "b", std::string(512, 'a')));
+  EXPECT_FALSE(rules::glob_matches(pattern + "b", std::string(512, 'a')));
 }
 
 }  // namespace

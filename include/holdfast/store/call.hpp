@@ -29,6 +29,8 @@ class Answers {
 //              is still worth giving if it comes later (a grant that arrives too late is released
 //              at once instead of blocking others for a lease), else answer no_answer as soon as it
 //              cannot come any more. There is no cancel.
+// Blocking     may_block() says that the thread which asks is going to wait for the answer anyway:
+//              only then may a store do slow work, like writing a file, before its verb returns.
 // Lifetime     The arguments of the verb live only during the verb; the Call lives as long as needed.
 //              An answer may be what the store's end waited for: a thread touches nothing of the store
 //              after it gave one, unless close() waits for that thread.
@@ -36,22 +38,27 @@ template <class Reply>
 class [[nodiscard]] Call {
  public:
   Call() = default;
-  Call(Answers<Reply>& to, CallId id, TimePoint deadline)
-      : to_(&to), id_(id), deadline_(deadline) {}
+  Call(Answers<Reply>& to, CallId id, TimePoint deadline, bool may_block = false)
+      : to_(&to), id_(id), deadline_(deadline), may_block_(may_block) {}
   Call(Call&& other) noexcept
-      : to_(std::exchange(other.to_, nullptr)), id_(other.id_), deadline_(other.deadline_) {}
+      : to_(std::exchange(other.to_, nullptr)),
+        id_(other.id_),
+        deadline_(other.deadline_),
+        may_block_(other.may_block_) {}
   Call& operator=(Call&& other) noexcept {
     if (this != &other) {
       drop();
       to_ = std::exchange(other.to_, nullptr);
       id_ = other.id_;
       deadline_ = other.deadline_;
+      may_block_ = other.may_block_;
     }
     return *this;
   }
   ~Call() { drop(); }
 
   TimePoint deadline() const { return deadline_; }
+  bool may_block() const { return may_block_; }
   bool open() const { return to_ != nullptr; }
 
   void answer(Reply reply) {
@@ -67,6 +74,7 @@ class [[nodiscard]] Call {
   Answers<Reply>* to_ = nullptr;
   CallId id_ = 0;
   TimePoint deadline_{};
+  bool may_block_ = false;
 };
 
 }  // namespace holdfast::store

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "holdfast/error.hpp"
+#include "holdfast/finding.hpp"
 #include "holdfast/holder_record.hpp"
 #include "holdfast/store/keys.hpp"
 #include "holdfast/time.hpp"
@@ -83,5 +84,8 @@ using InspectReply = std::variant<NoAnswer, std::vector<LockView>, Rejected>;
 struct Forced {};        // revoked, or free at once, as asked
 struct ChangedHands {};  // that fence does not hold it (any more): nothing was done
 using ForceReply = std::variant<NoAnswer, Forced, ChangedHands, Rejected>;
+
+// --- examine ---
+using ExamineReply = std::variant<NoAnswer, std::vector<Finding>>;
 
 }  // namespace holdfast::store

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "holdfast/store/blocked_caller.hpp"
@@ -52,6 +53,14 @@ class Store {
   virtual void force_release(const ForceRequest&, Call<ForceReply>) = 0;
 
   virtual Cells* cells() { return nullptr; }
+
+  // How the store itself calls that lock, a key, a path or a row: for people, not for parsing.
+  virtual std::string place_of(Kind, const LockName& name) const { return printable(name.bytes()); }
+  // Settings, rights, sizes and ages that an operator should know of.
+  virtual void examine(Call<ExamineReply> call) { call.answer(std::vector<Finding>()); }
+  // A descriptor that shows the store that this client lives, or -1. Whoever inherits it counts as
+  // part of the client: its locks are not taken over early before that process is gone, too.
+  virtual int lifeline() { return -1; }
 
   // Lends a blocked caller's thread to the transport. True: it drove, look whether its answer is
   // there. False: somebody else does (or the store needs nobody), sleep until woken or nudged.

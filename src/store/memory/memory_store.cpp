@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -38,53 +39,15 @@ std::shared_ptr<MemoryServer> MemoryServer::named(const std::string& name) {
 template <class Verb>
 auto MemoryServer::run(const Clock& clock, Verb verb) {
   std::vector<Told> told;
-  std::vector<Delivery> deliveries;
   auto reply = [&] {
     const std::lock_guard lock(mutex_);
     // The clock is read inside, so that the table never sees time go back.
-    auto done = verb(table_, clock.now(), told);
-    address(told, deliveries);
-    return done;
+    return verb(table_, clock.now(), told);
   }();
-  for (const Delivery& delivery : deliveries) (*delivery.to)(delivery.wake);
-  return reply;
-}
-
-void MemoryServer::address(const std::vector<Told>& told, std::vector<Delivery>& deliveries) const {
   for (const Told& each : told) {
-    for (auto at = watches_.lower_bound({each.who, 0});
-         at != watches_.end() && at->first.first == each.who; ++at) {
-      deliveries.push_back({at->second, each.wake});
-    }
+    for (const auto& wake : watches_.find(each.who)) (*wake)(each.wake);
   }
-}
-
-class MemoryServer::Watcher final : public Watch {
- public:
-  Watcher(std::weak_ptr<MemoryServer> server, const OwnerId& owner, WatchId id)
-      : server_(std::move(server)), owner_(owner), id_(id) {}
-  ~Watcher() override {
-    if (const auto server = server_.lock()) server->end_watch(owner_, id_);
-  }
-
- private:
-  std::weak_ptr<MemoryServer> server_;
-  OwnerId owner_;
-  WatchId id_;
-};
-
-WatchPtr MemoryServer::watch(const OwnerId& owner, WakeFn wake) {
-  auto shared = std::make_shared<const WakeFn>(std::move(wake));
-  const std::lock_guard lock(mutex_);
-  const WatchId id = ++last_watch_;
-  watches_.emplace(std::pair(owner, id), std::move(shared));
-  return std::make_unique<Watcher>(weak_from_this(), owner, id);
-}
-
-void MemoryServer::end_watch(const OwnerId& owner, WatchId id) {
-  Watches::node_type ended;  // destroyed without the mutex: the function may own anything
-  const std::lock_guard lock(mutex_);
-  ended = watches_.extract({owner, id});
+  return reply;
 }
 
 // --- a client's store ---
@@ -137,7 +100,7 @@ void MemoryStore::withdraw(const ClaimKey& key, Call<WithdrawReply> call) {
 }
 
 WatchPtr MemoryStore::watch(const ClaimKey& key, WakeFn wake) {
-  return server_->watch(key.owner, std::move(wake));
+  return server_->watch(key, std::move(wake));
 }
 
 void MemoryStore::inspect(std::string_view pattern, Call<InspectReply> call) {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +14,7 @@
 #include "holdfast/store/factory.hpp"
 #include "holdfast/store/store.hpp"
 #include "store/memory/lock_table.hpp"
+#include "transport/watch_list.hpp"
 
 namespace holdfast::store {
 
@@ -22,7 +22,7 @@ namespace holdfast::store {
 //
 // Lifetime     Goes with the last store on it, and the locks with it.
 // Threads      From any thread. Watchers are called without the mutex.
-class MemoryServer : public std::enable_shared_from_this<MemoryServer> {
+class MemoryServer {
  public:
   MemoryServer() = default;
   explicit MemoryServer(LockTable table) : table_(std::move(table)) {}
@@ -30,29 +30,20 @@ class MemoryServer : public std::enable_shared_from_this<MemoryServer> {
   // The server that `memory:NAME` means in this process, made if there is none.
   static std::shared_ptr<MemoryServer> named(const std::string& name);
 
-  WatchPtr watch(const OwnerId&, WakeFn);
+  WatchPtr watch(const ClaimKey& claim, WakeFn wake) {
+    return watches_.add(claim, std::move(wake));
+  }
 
  private:
   friend class MemoryStore;
-  class Watcher;
-  using WatchId = std::uint64_t;
-  // A watch may end while its wake is being delivered, so both share the function.
-  using Watches = std::map<std::pair<OwnerId, WatchId>, std::shared_ptr<const WakeFn>>;
-  struct Delivery {
-    std::shared_ptr<const WakeFn> to;
-    Wake wake;
-  };
 
   // Does verb(table, now, told) under the mutex, then delivers the wakes without it.
   template <class Verb>
   auto run(const Clock&, Verb verb);
-  void address(const std::vector<Told>&, std::vector<Delivery>&) const;
-  void end_watch(const OwnerId&, WatchId);
 
   std::mutex mutex_;
   LockTable table_;
-  Watches watches_;
-  WatchId last_watch_ = 0;
+  transport::WatchList watches_;
 };
 
 // One client's view of a MemoryServer. Every Call is answered before its verb returns.

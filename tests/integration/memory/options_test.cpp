@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "holdfast/holdfast.hpp"
+#include "support/temp_folder.hpp"
 #include "support/test_client.hpp"
 
 namespace holdfast::test {
@@ -188,7 +190,15 @@ class Urls : public testing::Test {
   }
 };
 
-TEST_F(Urls, NoneIsSaidSo) { refuses("", Errc::invalid_argument, "HOLDFAST_URL"); }
+TEST_F(Urls, NoneMeansTheEmbeddedStore) {
+  const TempFolder folder;
+  setenv("XDG_STATE_HOME", folder.path().c_str(), 1);
+  const auto client = connect("");
+  unsetenv("XDG_STATE_HOME");
+  ASSERT_TRUE(client) << client.error().text();
+  EXPECT_TRUE(client->mutex("lock").try_acquire());
+  EXPECT_TRUE(std::filesystem::exists(folder / "holdfast/locks.db"));
+}
 
 TEST_F(Urls, TheVariableIsUsedIfThereIsNone) {
   setenv("HOLDFAST_URL", "memory:variable", 1);
@@ -197,8 +207,8 @@ TEST_F(Urls, TheVariableIsUsedIfThereIsNone) {
   const auto held = by_variable->mutex("lock").acquire();
   const auto by_name = connect("memory:variable");
   EXPECT_EQ(by_name->mutex("lock").try_acquire().error(), Errc::busy);
-  setenv("HOLDFAST_URL", "", 1);
-  refuses("", Errc::invalid_argument, "HOLDFAST_URL");
+  setenv("HOLDFAST_URL", "no-such-store:", 1);
+  refuses("", Errc::unsupported, "no-such-store");
 }
 
 TEST_F(Urls, AnUnknownSchemeIsUnsupportedAndTheKnownAreNamed) {

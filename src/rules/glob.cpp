@@ -1,8 +1,8 @@
-#include "store/memory/glob.hpp"
+#include "rules/glob.hpp"
 
 #include <cstddef>
 
-namespace holdfast::store {
+namespace holdfast::rules {
 
 namespace {
 
@@ -41,4 +41,4 @@ bool glob_matches(std::string_view pattern, std::string_view name) {
   return p == pattern.size();
 }
 
-}  // namespace holdfast::store
+}  // namespace holdfast::rules

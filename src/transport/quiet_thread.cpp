@@ -1,11 +1,11 @@
-#include "runtime/quiet_thread.hpp"
+#include "transport/quiet_thread.hpp"
 
 #include <pthread.h>
 
 #include <csignal>
 #include <utility>
 
-namespace holdfast::runtime {
+namespace holdfast::transport {
 namespace {
 
 // Blocks signals in this thread while it lives. A new thread inherits the mask, so it has no first
@@ -39,4 +39,4 @@ std::thread start_quiet_thread(const char* name, Task body) {
   });
 }
 
-}  // namespace holdfast::runtime
+}  // namespace holdfast::transport

@@ -1,0 +1,186 @@
+#include "store/sqlite/database.hpp"
+
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "transport/futex.hpp"
+
+namespace holdfast::store::sqlite {
+namespace {
+
+using std::chrono::microseconds;
+
+Errc meaning_of(int code) {
+  switch (code & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Errc::unavailable;
+    case SQLITE_FULL:
+      return Errc::store_full;
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      return Errc::permission;
+    case SQLITE_NOMEM:
+      return Errc::out_of_memory;
+    default:  // CORRUPT, NOTADB, IOERR, and errors in our own statements
+      return Errc::store_corrupt;
+  }
+}
+
+// A statement that failed was rolled back, but a write that failed may have reached the disk.
+bool may_have_happened(int code) { return (code & 0xFF) == SQLITE_IOERR; }
+
+[[noreturn]] void fail(sqlite3* db, int code) {
+  std::string text = (code & 0xFF) == SQLITE_BUSY
+                         ? "another process kept the database locked"
+                         : std::string("SQLite says \"") + sqlite3_errmsg(db) + "\"";
+  throw Failure(NoAnswer{meaning_of(code), may_have_happened(code), std::move(text)});
+}
+
+void check(sqlite3* db, int code) {
+  if (code != SQLITE_OK) fail(db, code);
+}
+
+}  // namespace
+
+// --- statements ---
+
+Statement::~Statement() {
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+Statement& Statement::bind(std::int64_t value) {
+  check(db_, sqlite3_bind_int64(statement_, ++bound_, value));
+  return *this;
+}
+
+Statement& Statement::bind_text(std::string_view value) {
+  check(db_, sqlite3_bind_text64(statement_, ++bound_, value.data() != nullptr ? value.data() : "",
+                                 value.size(), SQLITE_STATIC, SQLITE_UTF8));
+  return *this;
+}
+
+Statement& Statement::bind_blob(std::string_view value) {
+  check(db_, sqlite3_bind_blob64(statement_, ++bound_, value.data() != nullptr ? value.data() : "",
+                                 value.size(), SQLITE_STATIC));
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  fail(db_, code);
+}
+
+void Statement::run() {
+  while (step()) {
+  }
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+std::string Statement::bytes(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  const int size = sqlite3_column_bytes(statement_, column);
+  return data != nullptr ? std::string(data, static_cast<std::size_t>(size)) : std::string();
+}
+
+bool Statement::null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+// --- the connection ---
+
+Database::Database(const std::string& path, Mode mode, const Clock& clock) : clock_(clock) {
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+  if (mode == Mode::create) flags |= SQLITE_OPEN_CREATE;
+  const int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
+  if (code != SQLITE_OK) {
+    const std::string text =
+        db_ != nullptr ? sqlite3_errmsg(db_) : std::string(sqlite3_errstr(code));
+    sqlite3_close(db_);
+    throw Failure(meaning_of(code), "SQLite says \"" + text + "\"");
+  }
+  sqlite3_extended_result_codes(db_, 1);
+  sqlite3_busy_handler(db_, &Database::pause, this);
+}
+
+Database::~Database() {
+  for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  sqlite3_close(db_);
+}
+
+// Pauses grow from 50 to 200 µs.
+int Database::pause(void* self, int tries) {
+  const auto* const db = static_cast<const Database*>(self);
+  if (db->clock_.now() >= db->deadline_) return 0;
+  transport::brief_pause(microseconds(tries < 4 ? 50 * (tries + 1) : 200));
+  return 1;
+}
+
+Statement Database::prepare(const char* sql) {
+  sqlite3_stmt*& statement = statements_[sql];
+  if (statement == nullptr) {
+    check(db_, sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr));
+  }
+  return Statement(db_, statement);
+}
+
+void Database::execute(const char* sql) {
+  check(db_, sqlite3_exec(db_, sql, nullptr, nullptr, nullptr));
+}
+
+std::int64_t Database::number(const char* sql) {
+  Statement statement = prepare(sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+std::string Database::text(const char* sql) {
+  Statement statement = prepare(sql);
+  return statement.step() ? statement.bytes(0) : std::string();
+}
+
+int Database::changes() const { return sqlite3_changes(db_); }
+
+bool Database::read_only() const { return sqlite3_db_readonly(db_, "main") == 1; }
+
+bool Database::in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
+
+bool Database::moved() const {
+  int moved = 0;
+  sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
+
+bool Database::empty_log() {
+  return sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_RESTART, nullptr, nullptr) ==
+         SQLITE_OK;
+}
+
+// --- transactions ---
+
+Transaction::Transaction(Database& db, Purpose purpose) : db_(db) {
+  db_.execute(purpose == Purpose::writing ? "BEGIN IMMEDIATE" : "BEGIN");
+}
+
+Transaction::~Transaction() {
+  if (!open_ || !db_.in_transaction()) return;  // some errors roll back by themselves
+  try {
+    db_.execute("ROLLBACK");
+  } catch (const Failure&) {
+  }
+}
+
+void Transaction::commit() {
+  db_.execute("COMMIT");
+  open_ = false;
+}
+
+}  // namespace holdfast::store::sqlite

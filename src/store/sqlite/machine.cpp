@@ -1,0 +1,36 @@
+#include "store/sqlite/machine.hpp"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace holdfast::store::sqlite {
+namespace {
+
+std::string first_line(const char* path) {
+  std::string line;
+  std::ifstream file(path);
+  std::getline(file, line);
+  return line;
+}
+
+std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
+
+std::string link_target(const char* path) {
+  char target[PATH_MAX];
+  const ssize_t size = ::readlink(path, target, sizeof target);
+  return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : std::string();
+}
+
+}  // namespace
+
+Machine this_machine() {
+  std::string id = first_line("/etc/machine-id");
+  if (id.empty()) id = first_line("/var/lib/dbus/machine-id");
+  return {.id = or_dash(std::move(id)),
+          .boot = or_dash(first_line("/proc/sys/kernel/random/boot_id")),
+          .time_namespace = or_dash(link_target("/proc/self/ns/time"))};
+}
+
+}  // namespace holdfast::store::sqlite

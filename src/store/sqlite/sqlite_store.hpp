@@ -1,0 +1,129 @@
+// The embedded store: locks between the processes of one machine, in an SQLite file. Nothing to
+// install, nothing to start.
+//
+//   embedded:            a file under this user's state folder
+//   sqlite:/path/to.db   that file
+//
+// Layout, rights and options: place.hpp; tables: statements.hpp; life and death: session_folder.hpp.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "holdfast/store/clock.hpp"
+#include "holdfast/store/factory.hpp"
+#include "holdfast/store/store.hpp"
+#include "rules/lock_entry.hpp"
+#include "store/sqlite/database.hpp"
+#include "store/sqlite/machine.hpp"
+#include "store/sqlite/place.hpp"
+#include "store/sqlite/session_folder.hpp"
+#include "transport/watch_list.hpp"
+#include "transport/worker.hpp"
+
+namespace holdfast::store::sqlite {
+
+// One client's view of the file.
+//
+// The common cases are one statement each; whatever concerns a line, a dead holder or a forced
+// release reads the lock as a whole, applies rules::LockEntry and writes it back in one transaction.
+//
+// Blocking     Verbs write a file. They run on a caller that waits anyway (Call::may_block), else on
+//              a worker thread, which also listens for wakes and looks after dead holders.
+// Threads      All verbs from any thread.
+class SqliteStore final : public Store {
+ public:
+  struct Parts {
+    Place place;
+    Machine machine;
+    const Clock& clock;
+    ClientId client;
+    bool has_worker =
+        true;  // false: everything is done where it is asked for (tests that turn the clock)
+  };
+  // Throws Failure.
+  explicit SqliteStore(Parts);
+  ~SqliteStore() override;
+
+  Capabilities capabilities() const override;
+  void try_grant(const GrantRequest&, Call<GrantReply>) override;
+  void renew(std::span<const Renewal>, Call<RenewReply>) override;
+  void release(const HoldKey&, Call<ReleaseReply>) override;
+  void withdraw(const ClaimKey&, Call<WithdrawReply>) override;
+  WatchPtr watch(const ClaimKey&, WakeFn) override;
+  void inspect(std::string_view pattern, Call<InspectReply>) override;
+  void force_release(const ForceRequest&, Call<ForceReply>) override;
+  std::string place_of(Kind, const LockName&) const override;
+  void examine(Call<ExamineReply>) override;
+  int lifeline() override;
+  void close() override;
+
+  // Looks at every watched claim, and delivers what it finds. The worker does so by itself.
+  void look_at_claims();
+
+ private:
+  using Wakes = std::vector<rules::Told>;
+
+  // Answers with verb(arguments, wakes), here or on the worker.
+  template <class Reply, class Arguments, class Verb>
+  void ask(Call<Reply>, const Arguments&, Verb);
+  template <class Reply, class Arguments, class Verb>
+  void perform(Call<Reply>, const Arguments&, Verb);
+  template <class Reply, class Arguments, class Verb>
+  Reply attempt(TimePoint deadline, const Arguments&, Verb, Wakes&);
+  void deliver(const Wakes&);
+
+  // The verbs, under mutex_.
+  GrantReply do_grant(const GrantRequest&, Wakes&);
+  RenewReply do_renew(const std::vector<Renewal>&, Wakes&);
+  ReleaseReply do_release(const HoldKey&, Wakes&);
+  InspectReply do_inspect(const std::string& pattern);
+  std::vector<Finding> do_examine();
+
+  // What those who wait for a lock can see of it.
+  struct Sight {
+    std::optional<OwnerId> holder{};  // none: free, lapsed or dead
+    bool offered = false;
+    Wake::Offer offer{};
+    Duration left{};
+    std::optional<OwnerId> head{};  // of the line, if the lock is offered to somebody
+    std::optional<Wake> wake_for(const OwnerId&) const;
+  };
+  Sight look_at(const LockName&);
+
+  // verb(entry, moment) on the whole lock, in a transaction.
+  template <class Verb>
+  auto with_lock(const LockName&, Wakes&, Verb);
+  void pass_over_the_dead(rules::LockEntry&, TimePoint now, std::vector<transport::Fd>& proofs);
+  transport::Fd proof_of_death(const ClientId&);
+
+  void need_own_file() const;
+  void need_session();
+  void bury_the_dead(Wakes&);
+  void bury(const ClientId&, Wakes&);
+  void drop_free_rows();
+  void end_session();
+
+  const Clock& clock_;
+  const ClientId client_;
+  const std::string client_bytes_;
+  Place place_;
+  SessionFolder sessions_;
+  transport::WatchList watches_;
+  std::atomic<bool> closed_ = false;  // set under mutex_
+
+  std::mutex mutex_;  // guards what is below
+  std::unique_ptr<Database> db_;
+  std::unique_ptr<OwnSession> session_;
+
+  std::unique_ptr<transport::Worker> worker_;  // last: it uses everything above
+};
+
+}  // namespace holdfast::store::sqlite
+
+namespace holdfast::store {
+extern const StoreFactory k_sqlite_factory;
+}

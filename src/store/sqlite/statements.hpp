@@ -1,0 +1,131 @@
+// The tables and every statement of the embedded store. Times are nanoseconds of BOOTTIME.
+//
+//   meta     one row: whose clock counts, and the fence below which nothing is given out
+//   lock     one row for each name in use. A row with no client is free; it keeps the newest fence
+//            until the row is swept, when meta.floor takes over
+//   line     who waits for a lock, in order of place
+//   session  one row for each client that may hold something, with its session file's inode
+#pragma once
+
+namespace holdfast::store::sqlite {
+
+inline constexpr int kSchemaVersion = 1;
+inline constexpr int kApplicationId = 0x48464C44;  // "HFLD"
+
+inline constexpr const char* kSchema = R"sql(
+PRAGMA application_id = 0x48464C44;
+PRAGMA user_version = 1;
+PRAGMA journal_mode = WAL;
+CREATE TABLE meta(
+  only INTEGER PRIMARY KEY CHECK(only = 1),
+  machine TEXT NOT NULL, boot TEXT NOT NULL, time_namespace TEXT NOT NULL,
+  floor INTEGER NOT NULL);
+CREATE TABLE lock(
+  name BLOB PRIMARY KEY NOT NULL,
+  client BLOB, claim INTEGER,
+  fence INTEGER NOT NULL, spare INTEGER NOT NULL, until INTEGER NOT NULL,
+  offered INTEGER NOT NULL DEFAULT 0, revoked INTEGER NOT NULL DEFAULT 0,
+  host TEXT, pid INTEGER, program TEXT, since INTEGER, reason TEXT) WITHOUT ROWID;
+CREATE TABLE line(
+  name BLOB NOT NULL, place INTEGER NOT NULL,
+  client BLOB NOT NULL, claim INTEGER NOT NULL,
+  spare INTEGER NOT NULL, confirm_within INTEGER NOT NULL, until INTEGER NOT NULL,
+  host TEXT, pid INTEGER, program TEXT, since INTEGER, reason TEXT,
+  PRIMARY KEY(name, place)) WITHOUT ROWID;
+CREATE TABLE session(
+  client BLOB PRIMARY KEY NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL) WITHOUT ROWID;
+)sql";
+
+// --- the common cases, one statement each ---
+
+// Takes a lock that is free, lapsed or the asker's own, if nobody waits for it. No row: it is not so
+// simple. 1 name, 2 client, 3 claim, 4 spare, 5 now, 6 until, 7…11 host, pid, program, since, reason
+inline constexpr const char* kGrant = R"sql(
+INSERT INTO lock(name, client, claim, spare, fence, until, host, pid, program, since, reason)
+VALUES(?1, ?2, ?3, ?4, (SELECT floor FROM meta) + 1, ?6, ?7, ?8, ?9, ?10, ?11)
+ON CONFLICT(name) DO UPDATE SET
+  fence = CASE WHEN until > ?5 THEN fence ELSE fence + spare + 1 END,
+  spare = CASE WHEN until > ?5 THEN spare ELSE excluded.spare END,
+  client = excluded.client, claim = excluded.claim, until = excluded.until,
+  offered = 0, revoked = 0, host = excluded.host, pid = excluded.pid,
+  program = excluded.program, since = excluded.since, reason = excluded.reason
+WHERE (until <= ?5 OR (client = excluded.client AND claim = excluded.claim AND revoked = 0))
+  AND NOT EXISTS(SELECT 1 FROM line WHERE line.name = ?1)
+RETURNING fence, spare)sql";
+
+// 1 until, 2 name, 3 client, 4 claim, 5 fence, 6 now
+inline constexpr const char* kRenew = R"sql(
+UPDATE lock SET until = ?1, offered = 0
+WHERE name = ?2 AND client = ?3 AND claim = ?4 AND fence = ?5 AND until > ?6 AND revoked = 0)sql";
+
+// 1 name, 2 client, 3 claim, 4 fence, 5 now. Only if nobody waits.
+inline constexpr const char* kRelease = R"sql(
+UPDATE lock SET client = NULL, claim = NULL, until = 0, offered = 0, revoked = 0
+WHERE name = ?1 AND client = ?2 AND claim = ?3 AND fence = ?4 AND until > ?5
+  AND NOT EXISTS(SELECT 1 FROM line WHERE line.name = ?1))sql";
+
+// --- a lock and its line, read and written as a whole ---
+
+inline constexpr const char* kLoadLock = R"sql(
+SELECT client, claim, fence, spare, until, offered, revoked, host, pid, program, since, reason
+FROM lock WHERE name = ?1)sql";
+inline constexpr const char* kLoadLine = R"sql(
+SELECT client, claim, spare, confirm_within, until, host, pid, program, since, reason, place
+FROM line WHERE name = ?1 ORDER BY place)sql";
+inline constexpr const char* kFloor = "SELECT floor FROM meta";
+
+// 1 name, 2 client, 3 claim, 4 fence, 5 spare, 6 until, 7 offered, 8 revoked, 9…13 the record
+inline constexpr const char* kSaveHeld = R"sql(
+INSERT OR REPLACE INTO lock(name, client, claim, fence, spare, until, offered, revoked,
+                            host, pid, program, since, reason)
+VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13))sql";
+inline constexpr const char* kSaveFree = R"sql(
+UPDATE lock SET client = NULL, claim = NULL, until = 0, offered = 0, revoked = 0
+WHERE name = ?1)sql";
+// 1 name, 2 place, 3 client, 4 claim, 5 spare, 6 confirm_within, 7 until, 8…12 the record
+inline constexpr const char* kSaveWaiting = R"sql(
+INSERT OR REPLACE INTO line(name, place, client, claim, spare, confirm_within, until,
+                            host, pid, program, since, reason)
+VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12))sql";
+inline constexpr const char* kLeaveLine = "DELETE FROM line WHERE name = ?1 AND place = ?2";
+
+inline constexpr const char* kNamesInUse = R"sql(
+SELECT name FROM lock WHERE client IS NOT NULL UNION SELECT name FROM line)sql";
+inline constexpr const char* kNamesOfClient = R"sql(
+SELECT name FROM lock WHERE client = ?1 UNION SELECT name FROM line WHERE client = ?1)sql";
+
+// --- watching ---
+
+inline constexpr const char* kLook =
+    "SELECT client, claim, fence, spare, until, offered FROM lock WHERE name = ?1";
+inline constexpr const char* kHead =
+    "SELECT client, claim FROM line WHERE name = ?1 ORDER BY place LIMIT 1";
+
+// --- sessions ---
+
+inline constexpr const char* kAddSession = "INSERT INTO session VALUES(?1, ?2, ?3)";
+inline constexpr const char* kFindSession = "SELECT device, inode FROM session WHERE client = ?1";
+inline constexpr const char* kAllSessions = "SELECT client, device, inode FROM session";
+inline constexpr const char* kEndSession = R"sql(
+DELETE FROM session WHERE client = ?1
+  AND NOT EXISTS(SELECT 1 FROM lock WHERE client = ?1)
+  AND NOT EXISTS(SELECT 1 FROM line WHERE client = ?1))sql";
+
+// --- sweeping: rows of locks that are free, or lapsed with nobody waiting. 1 now ---
+
+inline constexpr const char* kCountFree = "SELECT count(*) FROM lock WHERE until <= ?1";
+inline constexpr const char* kRaiseFloor = R"sql(
+UPDATE meta SET floor = max(floor, (SELECT coalesce(max(fence + spare), 0) FROM lock
+  WHERE until <= ?1 AND name NOT IN (SELECT name FROM line))))sql";
+inline constexpr const char* kDropFree =
+    "DELETE FROM lock WHERE until <= ?1 AND name NOT IN (SELECT name FROM line)";
+inline constexpr const char* kDropLapsedLine = "DELETE FROM line WHERE until <= ?1";
+
+// --- a new boot: every holder is gone. 1 machine, 2 boot, 3 time namespace ---
+
+inline constexpr const char* kNewBoot = R"sql(
+UPDATE meta SET machine = ?1, boot = ?2, time_namespace = ?3, floor = ((max(floor,
+  (SELECT coalesce(max(fence + spare), 0) FROM lock)) >> 40) + 1) << 40)sql";
+inline constexpr const char* kForgetAll = "DELETE FROM lock; DELETE FROM line; DELETE FROM session";
+
+}  // namespace holdfast::store::sqlite

@@ -1,0 +1,91 @@
+#include "transport/worker.hpp"
+
+#include <utility>
+
+#include "transport/quiet_thread.hpp"
+
+namespace holdfast::transport {
+namespace {
+
+thread_local const Worker* t_worker = nullptr;
+
+}  // namespace
+
+void Worker::start() {
+  if (thread_.joinable() || stopping_) return;
+  thread_ = start_quiet_thread(thread_name_, [this] { run(); });
+}
+
+void Worker::bump() {
+  ++own_bumps_;
+  futex_bump(*word_);
+}
+
+void Worker::post(Task job) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;  // dropped, and with it whatever it was to answer
+  jobs_.push_back(std::move(job));
+  start();
+  bump();
+}
+
+void Worker::listen_to(FutexWord& word) {
+  const std::lock_guard lock(mutex_);
+  FutexWord& before = *std::exchange(word_, &word);
+  ++own_bumps_;
+  futex_bump(before);
+}
+
+void Worker::listen(Duration at_least_every) {
+  const std::lock_guard lock(mutex_);
+  every_ = at_least_every;
+  start();
+  bump();
+}
+
+bool Worker::on_this_thread() const { return t_worker == this; }
+
+void Worker::run() {
+  t_worker = this;
+  FutexWord* word = nullptr;
+  std::uint32_t seen = 0, seen_own = 0;
+  while (true) {
+    // The word is read first: a bump after this makes futex_wait() return at once.
+    std::deque<Task> jobs;
+    Duration every = kForever;
+    bool others = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) return;
+      const std::uint32_t now = word_->load();
+      others = word == word_ && now - seen != own_bumps_ - seen_own;
+      word = word_;
+      seen = now;
+      seen_own = own_bumps_;
+      jobs.swap(jobs_);
+      every = every_;
+    }
+    for (Task& job : jobs) {
+      job();
+      job = Task();
+    }
+    if (others) on_bump_();
+    futex_wait(*word, seen, every);
+    if (every != kForever && word->load() == seen) on_bump_();
+  }
+}
+
+void Worker::stop() {
+  std::deque<Task> dropped;
+  std::thread ended;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(stopping_, true)) return;  // the word may be gone by now
+    dropped.swap(jobs_);
+    ended = std::move(thread_);
+    bump();
+  }
+  if (ended.joinable()) ended.join();
+}
+
+}  // namespace holdfast::transport
