@@ -212,7 +212,6 @@ void SqliteStore::release(const HoldKey& key, Call<ReleaseReply> call) {
 }
 
 ReleaseReply SqliteStore::do_release(const HoldKey& key, Wakes& wakes) {
-  if (db_->moved()) return Gone{};
   if (key.kind == Kind::mutex) {
     const std::string client = bytes_of(key.owner.client);
     db_->prepare(kRelease)
