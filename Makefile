@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test asan tsan soak format lint install clean
+.PHONY: help configured build demo test asan tsan soak format lint install clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -14,6 +14,7 @@ STAGE := @tools/stage
 
 help:
 	@echo 'make build     the library and programs (build/release, build/bin)'
+	@echo 'make demo      build the program and show what goes wrong without a lock, and not with one'
 	@echo 'make test      build and run every test, the simulation and the models'
 	@echo 'make asan      the suites under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan      the suites under ThreadSanitizer'
@@ -28,14 +29,22 @@ help:
 
 # The first build leaves the tests out, so that it needs no test packages. A tree that is already
 # configured keeps its choice.
-build:
+configured:
 	$(STAGE) packages tools/setup build
 ifneq ($(CMAKE_ARGS)$(wildcard build/release/build.ninja),$(CMAKE_ARGS)build/release/build.ninja)
 	$(STAGE) configure cmake --preset release -DHOLDFAST_TESTS=OFF $(CMAKE_ARGS)
 else ifneq ($(CMAKE_ARGS),)
 	$(STAGE) configure cmake build/release $(CMAKE_ARGS)
 endif
+
+build: configured
 	$(STAGE) build cmake --build build/release -j $(JOBS)
+
+demo: configured
+	$(STAGE) build cmake --build build/release -j $(JOBS) --target holdfast-program
+	$(STAGE) 'two shops, one shelf' build/bin/holdfast demo oversell
+	$(STAGE) 'a shop is killed' build/bin/holdfast demo oversell --kill
+	$(STAGE) 'a holder is stopped' build/bin/holdfast demo oversell --pause
 
 test:
 	$(STAGE) packages tools/setup build test

@@ -4,6 +4,7 @@
 option(HOLDFAST_TESTS "Build the tests (needs GoogleTest)" OFF)
 option(HOLDFAST_WERROR "Treat warnings as errors" OFF)
 option(HOLDFAST_PCH "Precompile the standard headers" OFF)
+option(HOLDFAST_APPS "Build the program holdfast (needs nlohmann-json)" ${PROJECT_IS_TOP_LEVEL})
 option(HOLDFAST_INSTALL "Create the install rules" ${PROJECT_IS_TOP_LEVEL})
 set(HOLDFAST_SANITIZE "" CACHE STRING "Value of -fsanitize=, for example address,undefined")
 set(HOLDFAST_SIM_SEEDS 50000 CACHE STRING "Seeds that the simulation test runs")
@@ -42,7 +43,8 @@ if(HOLDFAST_SANITIZE)
     -fsanitize=${HOLDFAST_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(holdfast-build INTERFACE -fsanitize=${HOLDFAST_SANITIZE})
   # GCC's manual: instrumented code makes this warning guess wrong.
-  target_compile_options(holdfast-build INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(holdfast-build INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
 # holdfast_precompile(<target> REUSE <owner> LIKE <interface> [HEADERS <more headers>...])

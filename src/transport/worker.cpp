@@ -1,11 +1,15 @@
 #include "transport/worker.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "transport/quiet_thread.hpp"
 
 namespace holdfast::transport {
 namespace {
+
+using Steady = std::chrono::steady_clock;  // for the pace only: no deadline hangs on it
 
 thread_local const Worker* t_worker = nullptr;
 
@@ -49,6 +53,11 @@ void Worker::run() {
   t_worker = this;
   FutexWord* word = nullptr;
   std::uint32_t seen = 0, seen_own = 0;
+  Steady::time_point called = Steady::now();
+  const auto call = [&] {
+    on_bump_();
+    called = Steady::now();
+  };
   while (true) {
     // The word is read first: a bump after this makes futex_wait() return at once.
     std::deque<Task> jobs;
@@ -69,9 +78,12 @@ void Worker::run() {
       job();
       job = Task();
     }
-    if (others) on_bump_();
-    futex_wait(*word, seen, every);
-    if (every != kForever && word->load() == seen) on_bump_();
+    if (others) call();
+    // Jobs cut the wait short, so it is counted from the last call.
+    const auto quiet = [&] { return Duration(Steady::now() - called); };
+    futex_wait(*word, seen,
+               every == kForever ? every : std::max(every - quiet(), Duration::zero()));
+    if (quiet() >= every) call();
   }
 }
 

@@ -1,6 +1,7 @@
 #include "store/sqlite/database.hpp"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <utility>
 
@@ -10,6 +11,9 @@ namespace holdfast::store::sqlite {
 namespace {
 
 using std::chrono::microseconds;
+
+// How much the file grows at a time: some thousand locks with short names.
+constexpr int kRoomStep = 256 * 1024;
 
 Errc meaning_of(int code) {
   switch (code & 0xFF) {
@@ -98,7 +102,8 @@ bool Statement::null(int column) const {
 
 // --- the connection ---
 
-Database::Database(const std::string& path, Mode mode, const Clock& clock) : clock_(clock) {
+Database::Database(const std::string& path, Mode mode, const Clock& clock)
+    : path_(path), clock_(clock) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
   if (mode == Mode::create) flags |= SQLITE_OPEN_CREATE;
   const int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
@@ -109,6 +114,8 @@ Database::Database(const std::string& path, Mode mode, const Clock& clock) : clo
     throw Failure(meaning_of(code), "SQLite says \"" + text + "\"");
   }
   sqlite3_extended_result_codes(db_, 1);
+  int step = kRoomStep;
+  sqlite3_file_control(db_, "main", SQLITE_FCNTL_CHUNK_SIZE, &step);
   sqlite3_busy_handler(db_, &Database::pause, this);
 }
 
@@ -156,12 +163,43 @@ bool Database::in_transaction() const { return sqlite3_get_autocommit(db_) == 0;
 bool Database::moved() const {
   int moved = 0;
   sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  return moved != 0;
+  if (moved != 0) return true;
+  const Inodes now = log_inodes();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (logs_[i] != 0 && logs_[i] != now[i]) return true;
+  }
+  return false;
+}
+
+Database::Inodes Database::log_inodes() const {
+  Inodes inodes{};
+  for (std::size_t i = 0; i < inodes.size(); ++i) {
+    struct stat status {};
+    const std::string path = path_ + (i == 0 ? "-wal" : "-shm");
+    if (::stat(path.c_str(), &status) == 0) inodes[i] = status.st_ino;
+  }
+  return inodes;
 }
 
 bool Database::empty_log() {
   return sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_RESTART, nullptr, nullptr) ==
          SQLITE_OK;
+}
+
+bool Database::keep_room() {
+  constexpr std::int64_t kFew = 8;  // more pages than one transaction adds
+  const std::int64_t page = number("PRAGMA page_size");
+  struct stat status {};
+  if (page <= 0 || ::stat(path_.c_str(), &status) != 0) return false;
+  sqlite3_int64 size = status.st_size;
+  bool enough = true;
+  if (size < (number("PRAGMA page_count") + kFew) * page) {
+    sqlite3_int64 wanted = size + kRoomStep;
+    enough = sqlite3_file_control(db_, "main", SQLITE_FCNTL_SIZE_HINT, &wanted) == SQLITE_OK;
+    if (enough && ::stat(path_.c_str(), &status) == 0) size = status.st_size;
+  }
+  execute(("PRAGMA max_page_count = " + std::to_string(size / page)).c_str());
+  return enough;
 }
 
 // --- transactions ---

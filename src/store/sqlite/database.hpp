@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -83,14 +84,24 @@ class Database {
   int changes() const;
   bool read_only() const;
   bool in_transaction() const;
-  // Whether the name now belongs to another file, or to none.
+  // Whether the name now belongs to another file, or to none; from know_logs() on also the names of
+  // its log and the log's index, without which each process would go on in a state of its own.
   bool moved() const;
+  void know_logs() { logs_ = log_inodes(); }
   // Copies the log back into the file, so that its space can be used again. False if readers prevent it.
   bool empty_log();
+  // Keeps the database within the space that the file has on the disk, which is enlarged in steps: so
+  // the log never holds what the file has no room for, and can always be copied back. False if the
+  // disk has no room for another step.
+  bool keep_room();
 
  private:
+  using Inodes = std::array<std::uint64_t, 2>;  // 0: not there
   static int pause(void* self, int tries);
+  Inodes log_inodes() const;
 
+  const std::string path_;
+  Inodes logs_{};
   const Clock& clock_;
   TimePoint deadline_ = kNever;
   sqlite3* db_ = nullptr;

@@ -128,8 +128,16 @@ Fd SessionFolder::proof_of_death(const ClientId& client, const FileId& id) const
 
 Fd SessionFolder::lock_of_abandoned(const ClientId& client) const {
   Fd file(::open(file_of(client).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-  if (!file || !status_of(file) || !lock_now(file)) return {};
+  if (!file || !lock_now(file)) return {};
+  // Looked at once it is locked: another sweeper may have removed it, and a beginner made a new one.
+  const auto status = status_of(file);
+  if (!status || status->st_nlink == 0) return {};
   return file;
+}
+
+bool SessionFolder::has(const ClientId& client, const FileId& id) const {
+  struct stat status {};
+  return ::lstat(file_of(client).c_str(), &status) == 0 && id_of(status) == id;
 }
 
 void SessionFolder::remove(const ClientId& client) const { ::unlink(file_of(client).c_str()); }

@@ -60,6 +60,8 @@ class SessionFolder {
   // The lock of that client's file if nobody is left there, else nothing. Keep it until what follows
   // from it is written down.
   transport::Fd proof_of_death(const ClientId&, const FileId&) const;
+  // Whether that very file is there.
+  bool has(const ClientId&, const FileId&) const;
   void remove(const ClientId&) const;  // with the proof in hand, or one's own
   void wake(const ClientId&) const noexcept;
 

@@ -25,8 +25,13 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
+void remove_logs(const std::string& path) {
+  for (const char* end : {"-wal", "-shm", "-journal"}) ::unlink((path + end).c_str());
+}
+
 void remove_database(const std::string& path) {
-  for (const char* end : {"", "-wal", "-shm", "-journal"}) ::unlink((path + end).c_str());
+  ::unlink(path.c_str());
+  remove_logs(path);
 }
 
 void write_machine(Database& db, const char* sql, const Machine& machine) {
@@ -56,6 +61,7 @@ void make_database(const Place& place, const Machine& machine, const Clock& cloc
     remove_database(draft);
     throw;
   }
+  remove_logs(place.database);  // of a file that somebody removed: SQLite would play them back
   if (::renameat2(AT_FDCWD, draft.c_str(), AT_FDCWD, place.database.c_str(), RENAME_NOREPLACE) !=
       0) {
     const int error = errno;
@@ -137,6 +143,8 @@ std::unique_ptr<Database> set_up(const Place& place, const SessionFolder& sessio
   check_schema(*db, place.database);
   check_clock(*db, place.database, machine);
   db->execute("PRAGMA synchronous = NORMAL");
+  db->know_logs();
+  db->keep_room();  // if there is none, whoever needs some is told
   return db;
 }
 

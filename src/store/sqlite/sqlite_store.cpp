@@ -80,7 +80,8 @@ void SqliteStore::perform(Call<Reply> call, const Arguments& arguments, Verb ver
 template <class Reply, class Arguments, class Verb>
 Reply SqliteStore::attempt(TimePoint deadline, const Arguments& arguments, Verb verb,
                            Wakes& wakes) {
-  db_->give_up_at(deadline);
+  // A little earlier: "certainly not done" helps only if it arrives in time.
+  db_->give_up_at(deadline - left_until(deadline, clock_.now()) / 8);
   for (bool first = true;; first = false) {
     try {
       return verb(*this, arguments, wakes);
@@ -89,11 +90,20 @@ Reply SqliteStore::attempt(TimePoint deadline, const Arguments& arguments, Verb 
       const NoAnswer& none = failure.no_answer();
       // On a full disk the log's own space is all there is: once copied back it can be used again,
       // so that what was taken can also be given back.
-      if (none.why != Errc::store_full || !first || !db_->empty_log()) return none;
+      if (none.why != Errc::store_full || !first || !find_room()) return none;
     } catch (const std::bad_alloc&) {
       wakes.clear();
       return NoAnswer{.why = Errc::out_of_memory, .executed = false};
     }
+  }
+}
+
+bool SqliteStore::find_room() {
+  try {
+    const bool more = db_->keep_room();
+    return db_->empty_log() || more;
+  } catch (const Failure&) {
+    return false;
   }
 }
 
@@ -280,21 +290,25 @@ void SqliteStore::need_own_file() const {
 void SqliteStore::need_session() {
   if (session_) return;
   auto session = sessions_.open_session(client_);
-  Wakes wakes;
   try {
     db_->prepare(kAddSession)
         .bind_blob(client_bytes_)
         .bind(session->id().device)
         .bind(session->id().inode)
         .run();
-    bury_the_dead(wakes);
-    drop_free_rows();
   } catch (...) {
     sessions_.remove(client_);
     throw;
   }
   session_ = std::move(session);
   if (worker_) worker_->listen_to(session_->word());
+
+  Wakes wakes;
+  try {
+    bury_the_dead(wakes);
+    drop_free_rows();
+  } catch (const Failure&) {  // the next one who begins here goes on with it
+  }
   for (const Told& told : wakes) sessions_.wake(told.who.client);
 }
 
@@ -305,20 +319,18 @@ void SqliteStore::bury_the_dead(Wakes& wakes) {
     Statement row = db_->prepare(kAllSessions);
     while (row.step()) known[client_from(row.bytes(0))] = {row.integer(1), row.integer(2)};
   }
-  const std::vector<ClientId> files = sessions_.clients();
   for (const auto& [client, id] : known) {
     if (client == client_) continue;
     if (const Fd proof = sessions_.proof_of_death(client, id)) {
       bury(client, wakes);
       sessions_.remove(client);
-    } else if (std::find(files.begin(), files.end(), client) == files.end()) {
-      const std::string bytes =
-          bytes_of(client);  // its file is gone; without claims so is the rest
+    } else if (!sessions_.has(client, id)) {  // its file is gone; without claims so is the rest
+      const std::string bytes = bytes_of(client);
       db_->prepare(kEndSession).bind_blob(bytes).run();
     }
   }
-  for (const ClientId& client : files) {
-    if (client == client_ || known.count(client) != 0) continue;
+  for (const ClientId& client : sessions_.clients()) {
+    if (client == client_) continue;
     const Fd lock = sessions_.lock_of_abandoned(client);
     const std::string bytes = bytes_of(client);
     Statement row = db_->prepare(kFindSession);  // it may have come after we read the rows

@@ -74,6 +74,7 @@ class SqliteStore final : public Store {
   void perform(Call<Reply>, const Arguments&, Verb);
   template <class Reply, class Arguments, class Verb>
   Reply attempt(TimePoint deadline, const Arguments&, Verb, Wakes&);
+  bool find_room();
   void deliver(const Wakes&);
 
   // The verbs, under mutex_.

@@ -103,7 +103,7 @@ inline constexpr const char* kHead =
 
 // --- sessions ---
 
-inline constexpr const char* kAddSession = "INSERT INTO session VALUES(?1, ?2, ?3)";
+inline constexpr const char* kAddSession = "INSERT OR REPLACE INTO session VALUES(?1, ?2, ?3)";
 inline constexpr const char* kFindSession = "SELECT device, inode FROM session WHERE client = ?1";
 inline constexpr const char* kAllSessions = "SELECT client, device, inode FROM session";
 inline constexpr const char* kEndSession = R"sql(

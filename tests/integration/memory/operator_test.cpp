@@ -54,7 +54,8 @@ TEST_F(Operator, MayRevokeALock) {
   Hold hold = client_.mutex("lock").acquire({.lease = 300ms}).value();
   ASSERT_TRUE(other_.force_release("lock", {.fence = hold.fence()}));
   EXPECT_TRUE(other_.inspect().value()[0].holders[0].revoked);
-  EXPECT_TRUE(other_.mutex("lock").acquire({.wait = 5s})) << "its holder was told, or its lease ended";
+  EXPECT_TRUE(other_.mutex("lock").acquire({.wait = 5s}))
+      << "its holder was told, or its lease ended";
   EXPECT_TRUE(hold.lost().stop_requested());
 }
 
@@ -90,11 +91,10 @@ TEST_F(Operator, FindsNoLifelineWhereOnlyLeasesCount) { EXPECT_EQ(client_.lifeli
 TEST_F(Operator, IsRefusedInAForkedChild_F023) {
   const pid_t child = fork();
   if (child == 0) {
-    const bool refused = client_.inspect().error() == Errc::forked &&
-                         client_.examine().error() == Errc::forked &&
-                         client_.place_of("x").error() == Errc::forked &&
-                         client_.force_release("x", {}).error() == Errc::forked &&
-                         client_.lifeline() == -1;
+    const bool refused =
+        client_.inspect().error() == Errc::forked && client_.examine().error() == Errc::forked &&
+        client_.place_of("x").error() == Errc::forked &&
+        client_.force_release("x", {}).error() == Errc::forked && client_.lifeline() == -1;
     _exit(refused ? 0 : 1);
   }
   int status = 0;
@@ -126,9 +126,8 @@ class SlowStore final : public ForwardingStore {
 Client connect_slow(ClientOptions options) {
   return connect_to(
       [](const runtime::BootClock& clock, runtime::EpollLoop&) -> OpenedClient {
-        return {new_client_id(),
-                std::make_unique<SlowStore>(std::make_unique<store::MemoryStore>(
-                    std::make_shared<store::MemoryServer>(), clock))};
+        return {new_client_id(), std::make_unique<SlowStore>(std::make_unique<store::MemoryStore>(
+                                     std::make_shared<store::MemoryServer>(), clock))};
       },
       std::move(options));
 }

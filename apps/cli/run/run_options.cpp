@@ -1,0 +1,164 @@
+#include "cli/run/run_options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+
+#include <fcntl.h>
+
+#include "cli/lock_names.hpp"
+#include "cli/refusal.hpp"
+#include "cli/run/signal_name.hpp"
+#include "cli/text/duration_text.hpp"
+#include "cli/text/shown.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+Duration duration_from(const Arguments& arguments, std::string_view option, Duration otherwise) {
+  const auto text = arguments.value(option);
+  if (!text) return otherwise;
+  if (const auto length = parse_duration(*text)) return *length;
+  throw Refusal(exit_code::kBadData, "--" + std::string(option) + " \"" + shown(*text) +
+                                         "\" is not a duration; say 500ms, 5s, 2m or 1h30m");
+}
+
+int number_from(const Arguments& arguments, std::string_view option, int otherwise, int most) {
+  const auto text = arguments.value(option);
+  if (!text) return otherwise;
+  int number = -1;
+  const char* end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, number);
+  if (error != std::errc() || rest != end || number < 0 || number > most) {
+    throw UsageError("--" + std::string(option) + " is a number from 0 to " + std::to_string(most) +
+                     ", not \"" + shown(*text) + "\"");
+  }
+  return number;
+}
+
+std::string name_from(const Arguments& arguments) {
+  std::string name = the_name(arguments, "run");
+  if (name.find(',') != name.npos) {
+    throw UsageError("several names, separated by commas, are not there yet; one NAME, please");
+  }
+  return name;
+}
+
+std::vector<std::string> command_from(const Arguments& arguments) {
+  const auto line = arguments.value("command");
+  if (line && arguments.has_command()) throw UsageError("either -c 'string' or -- CMD, not both");
+  if (line) return {"/bin/sh", "-c", *line};
+  if (!arguments.has_command() || arguments.command().empty()) {
+    throw UsageError("what to run? holdfast run NAME -- CMD [ARGS...]");
+  }
+  return arguments.command();
+}
+
+Duration wait_from(const Arguments& arguments) {
+  const auto text = arguments.value("wait");
+  const Duration wait = text == "forever" ? kForever : duration_from(arguments, "wait", kForever);
+  if (!arguments.has("nonblock")) return wait;
+  if (text && wait != Duration::zero())
+    throw UsageError("--nonblock and --wait exclude each other");
+  return Duration::zero();
+}
+
+Duration lease_from(const Arguments& arguments) {
+  const Duration lease = duration_from(arguments, "lease", 30s);
+  if (lease < kMinLease || lease > kMaxLease) {
+    throw Refusal(exit_code::kBadData,
+                  "invalid_lease: --lease is 100ms to 24h, not " + duration_text(lease));
+  }
+  return lease;
+}
+
+int on_lost_from(const Arguments& arguments) {
+  const std::string text = arguments.value("on-lost").value_or("term");
+  if (text == "ignore") return 0;
+  if (const auto signal = signal_number(text)) return *signal;
+  throw UsageError("--on-lost is term, kill, ignore or a signal, not \"" + shown(text) + "\"");
+}
+
+std::optional<int> status_fd_from(const Arguments& arguments) {
+  if (!arguments.has("status-fd")) return std::nullopt;
+  const int descriptor = number_from(arguments, "status-fd", -1, 1 << 20);
+  if (fcntl(descriptor, F_GETFL) < 0) {
+    throw UsageError("--status-fd " + std::to_string(descriptor) + " is not open");
+  }
+  return descriptor;
+}
+
+std::string message_from(const Arguments& arguments) {
+  std::string message = arguments.value("message").value_or("");
+  if (message.size() > kMaxReason) {
+    throw Refusal(exit_code::kBadData,
+                  "--message has more than " + std::to_string(kMaxReason) + " bytes");
+  }
+  return message;
+}
+
+}  // namespace
+
+RunOptions RunOptions::from(const Arguments& arguments) {
+  for (const std::string_view later_option : {"shared", "upgradeable", "permits"}) {
+    if (arguments.has(later_option)) {
+      throw UsageError("--" + std::string(later_option) + " is not there yet in this version");
+    }
+  }
+  RunOptions options{.name = name_from(arguments),
+                     .command = command_from(arguments),
+                     .store = ChosenStore(arguments),
+                     .message = message_from(arguments),
+                     .status_fd = status_fd_from(arguments)};
+  options.wait = wait_from(arguments);
+  options.lease = lease_from(arguments);
+  options.renew = !arguments.has("no-renew");
+  options.order = arguments.has("fifo") ? Order::fifo : Order::any;
+  options.busy_exit_code = number_from(arguments, "busy-exit-code", exit_code::kBusy, 255);
+  options.on_lost = on_lost_from(arguments);
+  options.grace = duration_from(arguments, "grace", std::min<Duration>(10s, options.lease / 3));
+  options.quiet = arguments.has("quiet");
+  options.verbose = arguments.has("verbose");
+  options.json = arguments.has("json");
+  options.dry_run = arguments.has("dry-run");
+  return options;
+}
+
+std::vector<Option> RunOptions::options() {
+  return {
+      {'n', "nonblock", "", "do not wait: exit 75 if somebody else holds it"},
+      {'w', "wait", "DUR", "wait that long at most, then exit 75; 0 is -n; default: for ever"},
+      {'l', "lease", "DUR", "how long the lock survives a silent holder; default 30s"},
+      {'\0', "no-renew", "", "let the lease run out: CMD has that long and no longer"},
+      {'E', "busy-exit-code", "N", "instead of 75"},
+      {'\0', "fifo", "", "strict order of arrival"},
+      {'\0', "on-lost", "WHAT", "term, kill, a signal, or ignore (only warn); default term"},
+      {'\0', "grace", "DUR", "from that signal to SIGKILL; default 10s or a third of the lease"},
+      {'m', "message", "TEXT", "why you hold it: shown to whoever waits"},
+      kStoreOption,
+      {'c', "command", "STRING", "run STRING by /bin/sh -c instead of CMD"},
+      {'q', "quiet", "", "say nothing about waiting and being busy"},
+      {'v', "verbose", "", "say when the lock was acquired and released"},
+      {'\0', "dry-run", "", "say what would happen and change nothing"},
+      {'\0', "status-fd", "FD", "write one JSON line there at the end"},
+      {'\0', "json", "", "say everything as JSON lines, on standard error"},
+      {'x', "exclusive", "", "the default; here for fingers that know flock"},
+      {'s', "shared", "", "not yet"},
+      {'u', "upgradeable", "", "not yet"},
+      {'p', "permits", "K/N", "not yet"},
+  };
+}
+
+AcquireOptions RunOptions::acquire_options() const {
+  AcquireOptions acquire;
+  acquire.wait = wait;
+  acquire.lease = lease;
+  acquire.renew = renew;
+  acquire.order = order;
+  acquire.reason = message;
+  return acquire;
+}
+
+}  // namespace holdfast::cli

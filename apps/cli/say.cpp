@@ -1,0 +1,34 @@
+#include "cli/say.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <unistd.h>
+
+#include "cli/refusal.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+void say(std::string_view text) { write_all(STDERR_FILENO, text); }
+
+void print(std::string_view text) {
+  if (write_all(STDOUT_FILENO, text)) return;
+  throw Refusal(exit_code::kOsError,
+                std::string("cannot write to standard output: ") + std::strerror(errno));
+}
+
+}  // namespace holdfast::cli
