@@ -18,7 +18,7 @@ help:
 	@echo 'make test      build and run every test, the simulation and the models'
 	@echo 'make asan      the suites under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan      the suites under ThreadSanitizer'
-	@echo 'make soak      the long simulation and the long model check'
+	@echo 'make soak      a thousand kills, the long simulation and the long model check'
 	@echo 'make format    format the sources in place'
 	@echo 'make lint      check the format and run clang-tidy'
 	@echo 'make install   install under PREFIX=$(PREFIX), staged in DESTDIR'
@@ -62,6 +62,7 @@ soak:
 	$(STAGE) packages tools/setup build test
 	$(STAGE) configure cmake --preset release $(CMAKE_ARGS)
 	$(STAGE) build cmake --build build/release -j $(JOBS)
+	$(STAGE) 'a thousand kills' env HOLDFAST_KILLS=1000 build/bin/sqlite_tests --gtest_filter='SqliteKill.*'
 	$(STAGE) simulation build/bin/holdfast-sim --seeds 1000000
 	$(STAGE) models bash tests/models/check.sh long
 

@@ -67,7 +67,8 @@ void Worker::run() {
       const std::lock_guard lock(mutex_);
       if (stopping_) return;
       const std::uint32_t now = word_->load();
-      others = word == word_ && now - seen != own_bumps_ - seen_own;
+      // Nobody knows what a word that is new here has been through.
+      others = word != word_ || now - seen != own_bumps_ - seen_own;
       word = word_;
       seen = now;
       seen_own = own_bumps_;

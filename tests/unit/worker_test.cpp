@@ -90,19 +90,28 @@ TEST(Worker, DoesNotCallForItsOwnBumps) {
     worker.post([done] { done.give(); });
     ASSERT_TRUE(done.comes());
   }
-  EXPECT_EQ(calls, 0);
+  EXPECT_LE(calls, 1) << "once, when the word is new to it";
+}
+
+// Another process may be faster than our thread: its wake must not wait for the next look.
+TEST(Worker, HearsABumpThatCameBeforeItListened) {
+  FutexWord word{0};
+  std::atomic<int> calls = 0;
+  Worker worker("test", [&] { ++calls; });
+  worker.listen_to(word);
+  futex_bump(word);
+  worker.listen(1h);
+  EXPECT_TRUE(eventually([&] { return calls > 0; }));
 }
 
 // The word is the first thing it looks at, so a bump while it is at work is not lost.
 TEST(Worker, HearsABumpThatCameWhileItWorked) {
   FutexWord word{0};
-  const Signal called;
-  std::atomic<bool> once = false;
-  Worker worker("test", [&] {
-    if (!once.exchange(true)) called.give();
-  });
+  std::atomic<int> calls = 0;
+  Worker worker("test", [&] { ++calls; });
   worker.listen_to(word);
   worker.listen(1h);
+  ASSERT_TRUE(eventually([&] { return calls == 1; })) << "once, when the word is new to it";
   const Signal working, go_on;
   worker.post([=] {
     working.give();
@@ -110,9 +119,9 @@ TEST(Worker, HearsABumpThatCameWhileItWorked) {
   });
   ASSERT_TRUE(working.comes());
   futex_bump(word);
-  EXPECT_FALSE(once);
+  EXPECT_EQ(calls, 1);
   go_on.give();
-  EXPECT_TRUE(called.comes());
+  EXPECT_TRUE(eventually([&] { return calls == 2; }));
 }
 
 TEST(Worker, ListensToANewWordWhileItSleeps) {

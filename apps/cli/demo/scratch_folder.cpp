@@ -14,7 +14,10 @@ namespace holdfast::cli {
 ScratchFolder::ScratchFolder() {
   std::error_code none;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(none);
-  std::string name = ((none ? "/tmp" : parent) / "holdfast-XXXXXX").string();
+  if (none) {
+    throw Refusal(exit_code::kCannotCreate, "$TMPDIR is not a folder: " + none.message());
+  }
+  std::string name = (parent / "holdfast-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
     throw Refusal(exit_code::kCannotCreate, "cannot make a folder like " + shown(name) + ": " +
                                                 std::strerror(errno) + "; $TMPDIR names another");

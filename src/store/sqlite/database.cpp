@@ -103,7 +103,7 @@ bool Statement::null(int column) const {
 // --- the connection ---
 
 Database::Database(const std::string& path, Mode mode, const Clock& clock)
-    : path_(path), clock_(clock) {
+    : path_(path), log_paths_{path + "-wal", path + "-shm"}, clock_(clock) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
   if (mode == Mode::create) flags |= SQLITE_OPEN_CREATE;
   const int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
@@ -175,8 +175,7 @@ Database::Inodes Database::log_inodes() const {
   Inodes inodes{};
   for (std::size_t i = 0; i < inodes.size(); ++i) {
     struct stat status {};
-    const std::string path = path_ + (i == 0 ? "-wal" : "-shm");
-    if (::stat(path.c_str(), &status) == 0) inodes[i] = status.st_ino;
+    if (::stat(log_paths_[i].c_str(), &status) == 0) inodes[i] = status.st_ino;
   }
   return inodes;
 }

@@ -101,6 +101,7 @@ class Database {
   Inodes log_inodes() const;
 
   const std::string path_;
+  const std::array<std::string, 2> log_paths_;
   Inodes logs_{};
   const Clock& clock_;
   TimePoint deadline_ = kNever;
