@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "cli/refusal.hpp"
@@ -24,6 +25,11 @@ bool write_all(int descriptor, std::string_view text) {
 }  // namespace
 
 void say(std::string_view text) { write_all(STDERR_FILENO, text); }
+
+bool can_say_now() {
+  pollfd file{STDERR_FILENO, POLLOUT, 0};
+  return poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0;
+}
 
 void print(std::string_view text) {
   if (write_all(STDOUT_FILENO, text)) return;

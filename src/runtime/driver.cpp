@@ -177,11 +177,15 @@ void Driver::run(std::vector<core::Action> actions, Asker asker) {
   }
   Frame frame{this, std::move(actions), asker, outer};
   t_frames = &frame;
+  // Also if a thread that had to be started could not be.
+  const struct Leave {
+    Frame* outer;
+    ~Leave() { t_frames = outer; }
+  } leave{outer};
   for (std::size_t i = 0; i < frame.queue.size(); ++i) {
     core::Action action = std::move(frame.queue[i]);  // running it may add to the queue
     std::visit([this](auto& each) { run(each); }, action);
   }
-  t_frames = outer;
 }
 
 // Only for actions, which run in this thread's innermost frame or in one around it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "transport/quiet_thread.hpp"
@@ -15,9 +16,14 @@ thread_local const Worker* t_worker = nullptr;
 
 }  // namespace
 
-void Worker::start() {
-  if (thread_.joinable() || stopping_) return;
-  thread_ = start_quiet_thread(thread_name_, [this] { run(); });
+bool Worker::start() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = start_quiet_thread(thread_name_, [this] { run(); });
+    return true;
+  } catch (const std::system_error&) {  // no more threads: tried again with the next job
+    return false;
+  }
 }
 
 void Worker::bump() {
@@ -27,14 +33,15 @@ void Worker::bump() {
 
 void Worker::post(Task job) {
   const std::lock_guard lock(mutex_);
-  if (stopping_) return;  // dropped, and with it whatever it was to answer
+  // Dropped without the mutex, and with it whatever it was to answer.
+  if (stopping_ || !start()) return;
   jobs_.push_back(std::move(job));
-  start();
   bump();
 }
 
 void Worker::listen_to(FutexWord& word) {
   const std::lock_guard lock(mutex_);
+  if (stopping_) return;
   FutexWord& before = *std::exchange(word_, &word);
   ++own_bumps_;
   futex_bump(before);
@@ -42,6 +49,7 @@ void Worker::listen_to(FutexWord& word) {
 
 void Worker::listen(Duration at_least_every) {
   const std::lock_guard lock(mutex_);
+  if (stopping_) return;
   every_ = at_least_every;
   start();
   bump();

@@ -37,7 +37,7 @@ class Worker {
   void stop();
 
  private:
-  void start();  // under mutex_
+  bool start();  // under mutex_; false: there can be no more threads
   void bump();   // under mutex_
   void run();
 

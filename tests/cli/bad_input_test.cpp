@@ -43,6 +43,7 @@ TEST_F(BadInput, Durations) {
     EXPECT_EQ(run_with("--wait", wait), 65) << wait;
   }
   EXPECT_EQ(run_with("--grace", "soon"), 65);
+  EXPECT_EQ(run_with("--grace", "16s"), 65) << "more than half of the lease";
   EXPECT_THAT(run_with("--lease", "100ms"), testing::AnyOf(0, 80)) << "a slow machine may lose it";
   EXPECT_EQ(run_with("--wait", "forever"), 0);
 }

@@ -134,7 +134,7 @@ TEST_F(Deaths, AFreedLockEndsTheJobWith80) {
 }
 
 TEST_F(Deaths, LossReachesAStoppedJob) {
-  Spawned program = start_script({"-l", "1s", "--no-renew", "--grace", "60s", "a"},
+  Spawned program = start_script({"-l", "4s", "--no-renew", "--grace", "2s", "a"},
                                  "trap 'echo > $D/term; exit 3' TERM; kill -STOP $$; "
                                  "while :; do sleep 0.02; done");
   EXPECT_EQ(program.exit_code(), 80);
@@ -143,7 +143,7 @@ TEST_F(Deaths, LossReachesAStoppedJob) {
 
 TEST_F(Deaths, LossSparesNobodyThoughTheCommandObeys) {
   Spawned program = start_script(
-      {"-l", "1s", "--no-renew", "--grace", "60s", "a"},
+      {"-l", "4s", "--no-renew", "--grace", "2s", "a"},
       "setsid sh -c 'trap \"\" TERM; echo $$ > $D/far; while :; do sleep 0.05; done' & sleep 60");
   EXPECT_EQ(program.exit_code(), 80);
   EXPECT_FALSE(is_alive(pid_in("far")));

@@ -34,10 +34,16 @@ void set_close_on_exec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 
 }  // namespace
 
-Guard::Guard(GuardPlan plan) : plan_(std::move(plan)), link_(Descriptor(plan_.socket)) {}
+Guard::Guard(GuardPlan plan)
+    : plan_(std::move(plan)), link_(Descriptor(plan_.socket)), until_(plan_.until) {}
 
 int Guard::run() {
   prepare();
+  if (boot_now() >= end_job_at()) {  // we were late: the job would only begin to be ended
+    link_.send({News::What::expired, 0});
+    finish();
+    return exit_code::kDone;
+  }
   if (!start_job()) {
     link_.send({News::What::not_forked, errno});
     return exit_code::kOsError;
@@ -121,7 +127,7 @@ void Guard::wait_for_news() {
 }
 
 void Guard::arm_timer() {
-  TimePoint next = plan_.on_lost != 0 && !kill_at_ ? until_ : kNever;
+  TimePoint next = kill_at_ ? kNever : end_job_at();
   if (kill_at_) next = std::min(next, *kill_at_);
   if (state_ == Job::ended) next = std::min(next, boot_now() + kCountEvery);
   itimerspec time{};
@@ -131,6 +137,11 @@ void Guard::arm_timer() {
     time.it_value.tv_nsec = (since % 1s).count();
   }
   timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &time, nullptr);
+}
+
+// So early that the grace is over when the lease is, and nobody else can have the lock before.
+TimePoint Guard::end_job_at() const {
+  return plan_.on_lost == 0 || until_ == kNever ? kNever : until_ - plan_.grace;
 }
 
 void Guard::read_start() {
@@ -171,8 +182,9 @@ void Guard::look_after_job() {
   siginfo_t info{};
   while (waitid(P_PID, static_cast<id_t>(job_), &info, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
          info.si_pid != 0) {
-    link_.send({info.si_code == CLD_CONTINUED ? News::What::continued : News::What::stopped,
-                info.si_status});
+    link_.send_if_heard(
+        {info.si_code == CLD_CONTINUED ? News::What::continued : News::What::stopped,
+         info.si_status});
     info = {};
   }
   info = {};
@@ -212,7 +224,7 @@ void Guard::look_at_group() {
     waitpid(job_, nullptr, 0);
     return finish();
   }
-  if (members != left_behind_) link_.send({News::What::left_behind, members});
+  if (members != left_behind_) link_.send_if_heard({News::What::left_behind, members});
   left_behind_ = members;
 }
 
@@ -221,7 +233,7 @@ void Guard::look_at_time() {
   const TimePoint now = boot_now();
   if (kill_at_) {
     if (now >= *kill_at_) end_everything();
-  } else if (plan_.on_lost != 0 && now >= until_) {
+  } else if (now >= end_job_at()) {
     // `run` would have told us of a renewal: it is stopped, or as late as we are.
     link_.send({News::What::expired, 0});
     end_job();

@@ -41,6 +41,7 @@ class Guard {
   void end_everything();
   void finish();
   void arm_timer();
+  TimePoint end_job_at() const;
   void signal_group(int signal) const;
 
   GuardPlan plan_;
@@ -52,7 +53,7 @@ class Guard {
   pid_t job_ = 0;
   Job state_ = Job::starting;
   std::int64_t left_behind_ = 0;
-  TimePoint until_ = kNever;
+  TimePoint until_;
   std::optional<TimePoint> kill_at_;  // the job was told to end
   bool finished_ = false;
 };

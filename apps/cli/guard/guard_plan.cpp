@@ -28,6 +28,7 @@ std::vector<std::string> GuardPlan::words() const {
                                  "--mask=" + std::to_string(signal_mask),
                                  "--on-lost=" + std::to_string(on_lost),
                                  "--grace-ns=" + std::to_string(grace.count()),
+                                 "--until-ns=" + std::to_string(until.time_since_epoch().count()),
                                  "--"};
   words.insert(words.end(), command.begin(), command.end());
   return words;
@@ -41,6 +42,7 @@ GuardPlan GuardPlan::from(const Arguments& arguments) {
   plan.signal_mask = number<std::uint64_t>(arguments, "mask");
   plan.on_lost = number<int>(arguments, "on-lost");
   plan.grace = Duration(number<Duration::rep>(arguments, "grace-ns"));
+  plan.until = TimePoint(Duration(number<Duration::rep>(arguments, "until-ns")));
   plan.command = arguments.command();
   if (plan.command.empty()) throw UsageError("this command is for holdfast itself");
   return plan;
@@ -49,7 +51,8 @@ GuardPlan GuardPlan::from(const Arguments& arguments) {
 const std::vector<Option>& GuardPlan::options() {
   static const std::vector<Option> all{{'\0', "socket", "FD", ""},   {'\0', "lifeline", "FD", ""},
                                        {'\0', "terminal", "FD", ""}, {'\0', "mask", "BITS", ""},
-                                       {'\0', "on-lost", "N", ""},   {'\0', "grace-ns", "N", ""}};
+                                       {'\0', "on-lost", "N", ""},   {'\0', "grace-ns", "N", ""},
+                                       {'\0', "until-ns", "N", ""}};
   return all;
 }
 

@@ -18,6 +18,7 @@ struct GuardPlan {
   std::uint64_t signal_mask = 0;  // what the job shall have blocked: bit n - 1 is signal n
   int on_lost = 0;                // signal to the job when the lock is lost; 0: none
   Duration grace{};               // from that signal to SIGKILL
+  TimePoint until{};              // the lock is held until then, unless the guardian is told more
   std::vector<std::string> command;
 
   std::vector<std::string> words() const;

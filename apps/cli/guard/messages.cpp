@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace holdfast::cli {
@@ -9,11 +11,20 @@ namespace holdfast::cli {
 template <class Sent, class Received>
 bool Link<Sent, Received>::send(const Sent& message) {
   for (;;) {
-    const ssize_t sent = ::send(socket_.get(), &message, sizeof message, MSG_NOSIGNAL);
+    const ssize_t sent =
+        ::send(socket_.get(), &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent == static_cast<ssize_t>(sizeof message)) return true;
     if (sent < 0 && errno == EINTR) continue;
     return false;
   }
+}
+
+template <class Sent, class Received>
+bool Link<Sent, Received>::send_if_heard(const Sent& message) {
+  constexpr int kMostUnread = 16 * 1024;  // of some 200 KiB, in the kernel's way of counting
+  int unread = 0;
+  if (ioctl(socket_.get(), SIOCOUTQ, &unread) == 0 && unread > kMostUnread) return false;
+  return send(message);
 }
 
 template <class Sent, class Received>

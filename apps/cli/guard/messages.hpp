@@ -43,7 +43,10 @@ class Link {
 
   int descriptor() const { return socket_.get(); }
   bool broken() const { return broken_; }
+  // Never waits: who is stopped does not read, and the other side has better things to do.
   bool send(const Sent&);
+  // Only if the other side has read most of what it was sent: for news of which there may be many.
+  bool send_if_heard(const Sent&);
   // Nothing: none is there now, or the other side is gone; see broken().
   std::optional<Received> receive();
 

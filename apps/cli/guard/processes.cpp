@@ -31,8 +31,11 @@ std::optional<Process> read_process(const char* directory) {
   text[length] = '\0';
   // pid (name) state parent group …: the name may hold anything, also parentheses.
   const char* name_end = std::strrchr(text, ')');
-  if (name_end == nullptr || std::sscanf(name_end + 1, " %c %d %d", &process.state, &process.parent,
-                                         &process.group) != 3) {
+  // The number of threads is the 20th field.
+  if (name_end == nullptr ||
+      std::sscanf(name_end + 1,
+                  " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+                  &process.state, &process.parent, &process.group, &process.threads) != 4) {
     return std::nullopt;
   }
   return process;

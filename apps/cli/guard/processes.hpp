@@ -12,8 +12,10 @@ struct Process {
   pid_t parent = 0;
   pid_t group = 0;
   char state = '?';
+  long threads = 1;
 
-  bool alive() const { return state != 'Z' && state != 'X'; }
+  // The first thread of a process may have ended before the others.
+  bool alive() const { return (state != 'Z' && state != 'X') || threads > 1; }
 };
 
 // The process table, from /proc. It is old as soon as it is read.

@@ -44,8 +44,9 @@ const std::string_view kSafetyTopic = R"(SAFETY: what a lock can promise
   machines run at about the same rate and the store keeps its data.
 
   A lease is how long the lock survives without news from its holder. run renews it; when it cannot,
-  it ends CMD (--on-lost) when the lease is over. From then on another may have the lock: --grace is
-  time that CMD may use to clean up, not time in which it still holds.
+  it ends CMD (--on-lost) so early that --grace is over when the lease is: nobody else has the lock
+  before CMD and all its descendants are gone. Only after release --now, or if run and its guardian
+  were killed together, another may have it earlier.
 
   A process can be paused at any moment, between checking that it holds and writing. So send
   $HOLDFAST_FENCE with each write: it grows with every holder, and a resource that refuses smaller

@@ -97,10 +97,11 @@ class JobWatch {
       talk_.lost(shown(options_.name) + ": " + why + "; " + job + " goes on (--on-lost ignore)");
       return;
     }
+    // Told before said: whoever reads stderr may be slow.
+    guard_.link.send({Instruction::What::lost, 0});
     talk_.lost(shown(options_.name) + ": " + why + "; ending " + job + " by " +
                signal_name(options_.on_lost) + ", by SIGKILL after " +
                duration_text(options_.grace));
-    guard_.link.send({Instruction::What::lost, 0});
     give_up_at_ = later(boot_now(), options_.grace + kGuardMayTake);
   }
 
@@ -134,7 +135,7 @@ class JobWatch {
         left_behind_ = news.value;
         break;
       case News::What::expired:
-        lose("its lease is over");
+        lose("it could not be renewed");
         break;
       case News::What::gone:
         gone_ = true;

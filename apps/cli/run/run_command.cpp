@@ -102,6 +102,7 @@ class Run {
     plan.signal_mask = signals_.original_mask();
     plan.on_lost = options_.on_lost;
     plan.grace = options_.grace;
+    plan.until = hold.valid_until();  // it may be stopped before it hears from us
     plan.command = options_.command;
     StartedGuard guard = start_guard(std::move(plan), job_environment(options_, hold));
     const JobEnd end = watch_job(guard, hold, options_, signals_, terminal, talk_);

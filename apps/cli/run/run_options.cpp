@@ -25,6 +25,15 @@ Duration duration_from(const Arguments& arguments, std::string_view option, Dura
                                          "\" is not a duration; say 500ms, 5s, 2m or 1h30m");
 }
 
+// The command is told to end so early that the grace is over when the lease is. More than half of the
+// lease would leave no time for renewals.
+Duration grace_from(const Arguments& arguments, Duration lease) {
+  const Duration grace = duration_from(arguments, "grace", std::min<Duration>(10s, lease / 3));
+  if (grace >= Duration::zero() && grace <= lease / 2) return grace;
+  throw Refusal(exit_code::kBadData,
+                "--grace is at most half of the lease, which is " + duration_text(lease));
+}
+
 int number_from(const Arguments& arguments, std::string_view option, int otherwise, int most) {
   const auto text = arguments.value(option);
   if (!text) return otherwise;
@@ -118,7 +127,7 @@ RunOptions RunOptions::from(const Arguments& arguments) {
   options.order = arguments.has("fifo") ? Order::fifo : Order::any;
   options.busy_exit_code = number_from(arguments, "busy-exit-code", exit_code::kBusy, 255);
   options.on_lost = on_lost_from(arguments);
-  options.grace = duration_from(arguments, "grace", std::min<Duration>(10s, options.lease / 3));
+  options.grace = grace_from(arguments, options.lease);
   options.quiet = arguments.has("quiet");
   options.verbose = arguments.has("verbose");
   options.json = arguments.has("json");

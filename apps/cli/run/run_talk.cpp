@@ -16,7 +16,8 @@ Duration RunTalk::next_line(Duration waited) const {
 }
 
 void RunTalk::waiting(const Sight& sight, Duration waited, TimePoint now) {
-  if (options_.quiet) return;
+  // Nobody must wait for a reader while the lock may be granted at any moment.
+  if (options_.quiet || !can_say_now()) return;
   last_line_ = waited;
   if (options_.json) {
     Json json = event("waiting");

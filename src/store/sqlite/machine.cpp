@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "store/sqlite/database.hpp"
+
 namespace holdfast::store::sqlite {
 namespace {
 
@@ -28,8 +30,15 @@ std::string link_target(const char* path) {
 Machine this_machine() {
   std::string id = first_line("/etc/machine-id");
   if (id.empty()) id = first_line("/var/lib/dbus/machine-id");
+  std::string boot = first_line("/proc/sys/kernel/random/boot_id");
+  if (boot.empty()) {
+    throw Failure(
+        Errc::unsupported,
+        "/proc/sys/kernel/random/boot_id cannot be read here, so nobody knows whose leases "
+        "count; let this process see all of /proc");
+  }
   return {.id = or_dash(std::move(id)),
-          .boot = or_dash(first_line("/proc/sys/kernel/random/boot_id")),
+          .boot = std::move(boot),
           .time_namespace = or_dash(link_target("/proc/self/ns/time"))};
 }
 

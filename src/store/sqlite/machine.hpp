@@ -13,7 +13,8 @@ struct Machine {
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
-// What cannot be found out is "-".
+// A machine without an id has "-", and so has a kernel without time namespaces. Throws Failure if the
+// boot cannot be told: whoever took that for a new boot would take everybody's locks away.
 Machine this_machine();
 
 }  // namespace holdfast::store::sqlite

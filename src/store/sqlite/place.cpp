@@ -147,9 +147,9 @@ Place find_place(const Url& url) {
     } else if (key == "fs" && value == "any") {
       any_file_system = true;
     } else {
-      refuse(Errc::invalid_argument, url.scheme +
-                                         ": knows the options mode=0660 and fs=any, not \"" +
-                                         printable(key + "=" + value) + "\"");
+      refuse(
+          Errc::invalid_argument,
+          url.scheme + ": knows the options mode=0660 and fs=any, not \"" + printable(key) + "\"");
     }
   }
   place.database = resolved(url.scheme == "embedded" ? state_file(url) : named_file(url));

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "store/sqlite/lock_rows.hpp"
 #include "store/sqlite/statements.hpp"
 
 namespace holdfast::store::sqlite {
@@ -90,8 +91,20 @@ Machine machine_of(Database& db) {
   return {row.bytes(0), row.bytes(1), row.bytes(2)};
 }
 
+// No process survives a boot: a session that is locked was not left by an earlier one.
+bool somebody_lives(Database& db, const SessionFolder& sessions) {
+  Statement row = db.prepare(kAllSessions);
+  while (row.step()) {
+    const ClientId client = client_from(row.bytes(0));
+    const FileId file{row.integer(1), row.integer(2)};
+    if (sessions.has(client, file) && !sessions.proof_of_death(client, file)) return true;
+  }
+  return false;
+}
+
 // BOOTTIME means something only within one boot of one machine, seen from one time namespace.
-void check_clock(Database& db, const std::string& path, const Machine& here) {
+void check_clock(Database& db, const std::string& path, const SessionFolder& sessions,
+                 const Machine& here) {
   const Machine there = machine_of(db);
   if (there == here) return;
   if (there.id != here.id) {
@@ -110,10 +123,27 @@ void check_clock(Database& db, const std::string& path, const Machine& here) {
   db.execute("PRAGMA synchronous = FULL");
   Transaction transaction(db);
   if (machine_of(db) != here) {
+    if (somebody_lives(db, sessions)) {
+      throw Failure(Errc::unsupported, path +
+                                           " is in use by a process that sees another boot of "
+                                           "this machine; give it a file of its own");
+    }
     write_machine(db, kNewBoot, here);
     db.execute(kForgetAll);
   }
   transaction.commit();
+}
+
+// Who owns the folder can do with the sessions, and with a database that is being made, as they like.
+void refuse_strangers_folder(const Place& place, uid_t owner_of_database) {
+  struct stat folder {};
+  if (::lstat(place.folder.c_str(), &folder) != 0) fail("cannot look at " + place.folder);
+  const bool known =
+      folder.st_uid == ::geteuid() || folder.st_uid == 0 || folder.st_uid == owner_of_database;
+  const bool open_to_all = (folder.st_mode & 0002U) != 0 && (place.mode & 0002U) == 0;
+  if (S_ISDIR(folder.st_mode) && known && !open_to_all) return;
+  throw Failure(Errc::permission,
+                place.folder + " is not a folder of the store's owner alone; remove it");
 }
 
 }  // namespace
@@ -127,6 +157,8 @@ SessionFolder set_up_sessions(Place& place) {
     ::chmod(place.folder.c_str(), static_cast<mode_t>(mode));
   } else if (errno != EEXIST) {
     fail("cannot make the folder " + place.folder);
+  } else {
+    refuse_strangers_folder(place, status.st_nlink != 0 ? status.st_uid : ::geteuid());
   }
   return SessionFolder(place.folder, place.mode);
 }
@@ -141,7 +173,7 @@ std::unique_ptr<Database> set_up(const Place& place, const SessionFolder& sessio
     throw Failure(Errc::permission, place.database + " cannot be written by this user");
   }
   check_schema(*db, place.database);
-  check_clock(*db, place.database, machine);
+  check_clock(*db, place.database, sessions, machine);
   db->execute("PRAGMA synchronous = NORMAL");
   db->know_logs();
   db->keep_room();  // if there is none, whoever needs some is told

@@ -123,7 +123,7 @@ void SqliteStore::deliver(const Wakes& wakes) {
 
 template <class Verb>
 auto SqliteStore::with_lock(const LockName& name, Wakes& wakes, Verb verb) {
-  std::vector<Fd> proofs;  // kept until it is written down
+  Proofs proofs;  // kept until it is written down
   Transaction transaction(*db_);
   LockRows rows(*db_, name);
   const TimePoint now = clock_.now();
@@ -255,19 +255,18 @@ void SqliteStore::force_release(const ForceRequest& request, Call<ForceReply> ca
 
 // ---- life and death ----
 
-void SqliteStore::pass_over_the_dead(LockEntry& lock, TimePoint now, std::vector<Fd>& proofs) {
+void SqliteStore::pass_over_the_dead(LockEntry& lock, TimePoint now, Proofs& proofs) {
+  // One proof for all claims of a client: a second look would find the file locked, by us.
+  const auto dead = [&](const ClientId& client) {
+    if (proofs.count(client) != 0) return true;
+    Fd proof = proof_of_death(client);
+    return proof && proofs.emplace(client, std::move(proof)).second;
+  };
   lock.drop_lapsed(now);
-  if (lock.held) {
-    if (Fd proof = proof_of_death(lock.held->owner.client)) {
-      lock.held.reset();
-      proofs.push_back(std::move(proof));
-    }
-  }
-  while (!lock.held && !lock.line.empty()) {  // whom the lock would be offered to
-    Fd proof = proof_of_death(lock.line.front().owner.client);
-    if (!proof) break;
+  if (lock.held && dead(lock.held->owner.client)) lock.held.reset();
+  // Whom the lock would be offered to.
+  while (!lock.held && !lock.line.empty() && dead(lock.line.front().owner.client)) {
     lock.line.pop_front();
-    proofs.push_back(std::move(proof));
   }
 }
 
@@ -341,7 +340,7 @@ void SqliteStore::bury_the_dead(Wakes& wakes) {
 
 void SqliteStore::bury(const ClientId& client, Wakes& wakes) {
   const std::string bytes = bytes_of(client);
-  std::vector<Fd> proofs;
+  Proofs proofs;
   Transaction transaction(*db_);
   std::vector<std::string> names;
   {
@@ -470,7 +469,7 @@ InspectReply SqliteStore::do_inspect(const std::string& pattern) {
     const auto name = LockName::checked(bytes);
     if (!name) throw Failure(Errc::store_corrupt, "a lock has an impossible name");
     LockRows rows(*db_, *name);
-    std::vector<Fd> proofs;
+    Proofs proofs;
     pass_over_the_dead(rows.entry, now, proofs);
     LockView seen = rows.entry.view(*name, now);
     if (!seen.holds.empty() || !seen.line.empty()) found.push_back(std::move(seen));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -98,7 +99,8 @@ class SqliteStore final : public Store {
   // verb(entry, moment) on the whole lock, in a transaction.
   template <class Verb>
   auto with_lock(const LockName&, Wakes&, Verb);
-  void pass_over_the_dead(rules::LockEntry&, TimePoint now, std::vector<transport::Fd>& proofs);
+  using Proofs = std::map<ClientId, transport::Fd>;
+  void pass_over_the_dead(rules::LockEntry&, TimePoint now, Proofs&);
   transport::Fd proof_of_death(const ClientId&);
 
   void need_own_file() const;

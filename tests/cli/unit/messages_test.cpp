@@ -45,6 +45,21 @@ TEST_F(Messages, TheLastWordsOfAGuardianThatDidNotListenAreHeard) {
   EXPECT_TRUE(run_->broken());
 }
 
+// A stopped process does not read. The other one has a lease to look after.
+TEST_F(Messages, NobodyWaitsForOneWhoDoesNotRead) {
+  int sent = 0;
+  while (sent < 100'000 && run_->send({Instruction::What::signal, 1})) ++sent;
+  EXPECT_GT(sent, 50);
+  EXPECT_LT(sent, 100'000) << "it must have been full";
+}
+
+TEST_F(Messages, NewsOfNoWeightLeaveRoomForTheRest) {
+  int sent = 0;
+  while (sent < 100'000 && guard_->send_if_heard({News::What::stopped, 1})) ++sent;
+  EXPECT_LT(sent, 100'000);
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(guard_->send({News::What::ended, i}));
+}
+
 TEST_F(Messages, SendingToTheDeadIsNoSignal) {
   guard_.reset();
   EXPECT_FALSE(run_->send({Instruction::What::lost, 0}));

@@ -94,6 +94,30 @@ TEST_F(SqliteTakeOver, PassesOverAKilledWaiterAtTheHeadOfTheLine_F029) {
   EXPECT_LT(watch.elapsed(), kFarBeforeTheLease);
 }
 
+// Waits with several claims of one client.
+const Role kWaitsOften("waits often", [](Parent&, const Words& arguments) {
+  const Client client = connect(arguments.at(0)).value();
+  std::vector<Pending<Hold>> waiting;
+  for (int i = 0; i < 20; ++i) {
+    waiting.push_back(client.mutex("lock").async_acquire({.order = Order::fifo}));
+  }
+  ::pause();
+});
+
+TEST_F(SqliteTakeOver, PassesOverAllClaimsOfAKilledWaiterAtOnce_F029) {
+  const Client client = open(), next = open();
+  auto hold = client.mutex("lock").acquire();
+  ChildProcess head(kWaitsOften, {url()});
+  ASSERT_TRUE(eventually([&] { return client.inspect()->front().line.size() == 20; }));
+  auto pending = next.mutex("lock").async_acquire({.order = Order::fifo});
+  ASSERT_TRUE(eventually([&] { return client.inspect()->front().line.size() == 21; }));
+  head.kill();
+  const Stopwatch watch;
+  EXPECT_TRUE(hold->release());
+  EXPECT_TRUE(std::move(pending).get_for(kSoon));
+  EXPECT_LT(watch.elapsed(), 2s) << "a look for each of them would take longer";
+}
+
 // ---- a child that inherited the lifeline ----
 
 // As kHolder, with a child that has the lifeline and lives until it hears a line.

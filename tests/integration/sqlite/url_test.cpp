@@ -23,8 +23,14 @@ class SqliteUrl : public SqliteTest {
 };
 
 TEST_F(SqliteUrl, WithAnUnknownOptionIsRefused) {
-  expect_refused(Errc::invalid_argument, url() + "?colour=red", "colour=red");
-  expect_refused(Errc::invalid_argument, url() + "?fs=mine", "fs=mine");
+  expect_refused(Errc::invalid_argument, url() + "?colour=red", "not \"colour\"");
+  expect_refused(Errc::invalid_argument, url() + "?fs=mine", "not \"fs\"");
+}
+
+TEST_F(SqliteUrl, DoesNotRepeatAValueThatMayBeASecret_F137) {
+  const auto client = connect(url() + "?password=s3cret");
+  ASSERT_FALSE(client);
+  EXPECT_THAT(client.error().text(), testing::Not(testing::HasSubstr("s3cret")));
 }
 
 TEST_F(SqliteUrl, WithAStrangeModeIsRefused) {
