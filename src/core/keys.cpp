@@ -11,13 +11,17 @@ void append_hex(std::string& text, std::uint64_t value) {
 
 std::string to_string(const ClientId& id) {
   std::string text;
+  text.reserve(sizeof "0123456789abcdef0123456789abcdef:18446744073709551615");
   append_hex(text, id.high);
   append_hex(text, id.low);
   return text;
 }
 
 std::string to_string(const OwnerId& id) {
-  return to_string(id.client) + ':' + std::to_string(id.claim);
+  std::string text = to_string(id.client);
+  text += ':';
+  text += std::to_string(id.claim);
+  return text;
 }
 
 }  // namespace holdfast::store
