@@ -23,7 +23,7 @@ namespace holdfast::test {
 template <class Reply>
 class Answer final : public store::Answers<Reply> {
  public:
-  static constexpr std::chrono::seconds kPatience{10};
+  static constexpr std::chrono::seconds kPatience{60};
 
   store::Call<Reply> call(TimePoint deadline = kNever) { return {*this, 1, deadline}; }
 
@@ -35,7 +35,7 @@ class Answer final : public store::Answers<Reply> {
   const Reply& reply() const {
     std::unique_lock lock(mutex_);
     if (!arrived_.wait_for(lock, kPatience, [&] { return reply_.has_value(); })) {
-      throw std::runtime_error("a store has not answered for 10 s");
+      throw std::runtime_error("a store has not answered for 60 s");
     }
     return *reply_;
   }

@@ -62,8 +62,8 @@ class Statement {
 //
 // On error     Throws Failure.
 // Blocking     A file that another process is writing is looked at again every 50 to 200 µs, later
-//              every few ms, until the deadline that was set: SQLite's own time-out sleeps up to 100 ms at a time, and
-//              whoever asks often starves whoever sleeps.
+//              every few ms, until the deadline that was set: SQLite's own time-out sleeps up to
+//              100 ms at a time, and whoever asks often starves whoever sleeps.
 // Threads      One at a time.
 class Database {
  public:

@@ -329,7 +329,9 @@ void SqliteStore::bury_the_dead(Wakes& wakes) {
     }
   }
   for (const ClientId& client : sessions_.clients()) {
-    if (client == client_) continue;
+    const auto row_of_it = known.find(client);
+    const bool alive = row_of_it != known.end() && sessions_.has(client, row_of_it->second);
+    if (client == client_ || alive) continue;
     const Fd lock = sessions_.lock_of_abandoned(client);
     const std::string bytes = bytes_of(client);
     Statement row = db_->prepare(kFindSession);  // it may have come after we read the rows
