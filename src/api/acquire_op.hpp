@@ -32,7 +32,7 @@ class AcquireOp final : public PendingState<Hold>,
   void give_up_after(Duration) override;
 
   void acquired(Result<core::HoldCellPtr>) override;
-  const runtime::BlockedOp* blocked() const override { return this; }
+  runtime::BlockedOp* blocked() override { return this; }
 
  private:
   void run_continuation_soon();

@@ -14,7 +14,7 @@ class VoidOp final : public runtime::VoidSink, public runtime::BlockedOp {
     result_ = std::move(result);
     finish();
   }
-  const runtime::BlockedOp* blocked() const override { return this; }
+  runtime::BlockedOp* blocked() override { return this; }
   Result<void> take() { return std::move(result_); }
 
  private:

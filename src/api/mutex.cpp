@@ -57,6 +57,7 @@ std::shared_ptr<detail::AcquireOp> start(const detail::ClientHandle& client, std
         client, refusal(Errc::cancelled, wanted->name, "stop had been requested before"));
   }
   wanted->since = client.driver()->wall_now();
+  wanted->has_thread = asker == runtime::Asker::waits;
   return detail::AcquireOp::start(client, std::move(*wanted), options.stop, asker);
 }
 

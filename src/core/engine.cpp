@@ -34,6 +34,7 @@ void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
   notice_expiry(key, now, out);
   const bool deadlock = same_owner_holds(wanted, now);
   const Duration wait = wanted.wait;
+  const bool has_thread = wanted.has_thread;
   waiters_.emplace(op, Waiter{.wanted = std::move(wanted), .since = now});
 
   if (closing_) return refuse(op, Errc::cancelled, nullptr, now, out);
@@ -47,7 +48,9 @@ void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
     const auto room = rooms_.find(key);
     const Claim* ahead = room == rooms_.end() ? nullptr : &claims_.at(room->second.claim);
     if (wait > Duration::zero() || ahead == nullptr) {
-      rooms_[key].queue.push_back(op);
+      Room& entered = rooms_[key];
+      entered.queue.push_back(op);
+      if (entered.quick && has_thread) keep_awake(entered, op, now, out);
       serve(key, now, out);
     } else if (ahead->lease || ahead->machine.knows_busy()) {
       return refuse(op, Errc::busy, ahead, now, out);
@@ -168,11 +171,13 @@ void Engine::refuse(OpId op, Errc why, const Claim* about, TimePoint now, Outbox
   const Duration limit = std::min(waited, waiter.wanted.wait);
   out.actions.emplace_back(
       FinishAcquire{op, nullptr, explain(why, waiter.wanted.name, limit, refusal, cause)});
-  out.events.push_back({.what = LockEvent::What::gave_up,
-                        .at = now,
-                        .lock = waiter.wanted.name.bytes(),
-                        .error = why,
-                        .took = waited});
+  out.tell([&] {
+    return LockEvent{.what = LockEvent::What::gave_up,
+                     .at = now,
+                     .lock = waiter.wanted.name.bytes(),
+                     .error = why,
+                     .took = waited};
+  });
 }
 
 // ---- claims ----
@@ -230,8 +235,9 @@ void Engine::apply(ClaimNo no, const ClaimStep& step, TimePoint now, Outbox& out
   if (step.watch) {
     claim.watched = true;
     out.actions.emplace_back(StartWatch{no, claim.key});
-    out.events.push_back(
-        {.what = LockEvent::What::waiting, .at = now, .lock = claim.key.name.bytes()});
+    out.tell([&] {
+      return LockEvent{.what = LockEvent::What::waiting, .at = now, .lock = claim.key.name.bytes()};
+    });
   }
   const TimePoint deadline = claim.machine.verb_deadline();
   switch (step.verb) {

@@ -71,8 +71,11 @@ class Engine {
     friend auto operator<=>(const RoomKey&, const RoomKey&) = default;
   };
   struct Room {
-    std::deque<OpId> queue;  // Order::any, in order of arrival
-    ClaimNo claim = 0;       // the one that serves the queue, waiting or held
+    std::deque<OpId> queue;   // Order::any, in order of arrival
+    ClaimNo claim = 0;        // the one that serves the queue, waiting or held
+    bool quick = false;       // the last hold was over before a sleeping thread would be awake
+    OpId awake = 0;           // a waiter whose thread does not sleep …
+    TimePoint awake_until{};  // … until then
   };
   struct Waiter {
     AcquireWanted wanted;
@@ -124,6 +127,8 @@ class Engine {
   void serve(const RoomKey&, TimePoint now, Outbox&);
   void leave(OpId, Errc why, TimePoint now, Outbox&);
   void refuse(OpId, Errc why, const Claim* about, TimePoint now, Outbox&);
+  void keep_awake(Room&, OpId, TimePoint now, Outbox&);
+  OpId next_in(const Room&, const Claim&, TimePoint now) const;
   bool hand_off(ClaimNo, TimePoint now, Outbox&);
 
   // Claims.

@@ -50,12 +50,14 @@ void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
   claim.hold_since = now;
   holds_.emplace(claim.hold->id, no);
   out.actions.emplace_back(FinishAcquire{op, claim.hold, std::nullopt});
-  out.events.push_back(
-      {.what = claim.handed == 0 ? LockEvent::What::acquired : LockEvent::What::handed_off,
-       .at = now,
-       .lock = claim.key.name.bytes(),
-       .fence = claim.hold->fence,
-       .took = now - waiter.mapped().since});
+  out.tell([&] {
+    return LockEvent{
+        .what = claim.handed == 0 ? LockEvent::What::acquired : LockEvent::What::handed_off,
+        .at = now,
+        .lock = claim.key.name.bytes(),
+        .fence = claim.hold->fence,
+        .took = now - waiter.mapped().since};
+  });
   schedule(no, claim);
 }
 
@@ -65,7 +67,9 @@ bool Engine::hand_off(ClaimNo no, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
   if (!claim.of_room || closing_) return false;
   Room& room = rooms_.at(room_of(claim.wanted));
-  if (room.queue.empty() || !fits(claim, waiters_.at(room.queue.front()).wanted)) return false;
+  room.quick = now - claim.hold_since < Pace::kQuickHold;
+  const OpId next = next_in(room, claim, now);
+  if (next == kNobody) return false;
   const bool fence_left = claim.handed < claim.spare || HOLDFAST_PLANTED(handoff_past_spare);
   const bool in_budget =
       claim.handed < settings_.handoff_count && now - claim.granted_at < settings_.handoff_time;
@@ -75,10 +79,29 @@ bool Engine::hand_off(ClaimNo no, TimePoint now, Outbox& out) {
   if (HOLDFAST_PLANTED(handoff_restarts_lease)) {
     claim.lease->on_renewed({now, claim.wanted.lease, claim.wanted.lease, true}, now);
   }
-  const OpId next = room.queue.front();
-  room.queue.pop_front();
+  std::erase(room.queue, next);
   deliver(no, next, now, out);
   return true;
+}
+
+// Whom to hand it to: one who is awake before one who must be woken, which takes longer than a quick
+// hold. The others lose nothing for long: when the budget is used up, the next claim is for the first
+// in the queue.
+OpId Engine::next_in(const Room& room, const Claim& claim, TimePoint now) const {
+  if (now < room.awake_until) {
+    const auto awake = waiters_.find(room.awake);
+    if (awake != waiters_.end() && fits(claim, awake->second.wanted)) return room.awake;
+  }
+  if (room.queue.empty() || !fits(claim, waiters_.at(room.queue.front()).wanted)) return kNobody;
+  return room.queue.front();
+}
+
+// One waiter at a time: more would only keep processors from whoever holds the lock.
+void Engine::keep_awake(Room& room, OpId op, TimePoint now, Outbox& out) {
+  if (now < room.awake_until && waiters_.contains(room.awake)) return;
+  room.awake = op;
+  room.awake_until = later(now, Pace::kQuickHold);
+  out.actions.emplace_back(StayAwake{op});
 }
 
 // ---- release ----
@@ -103,12 +126,14 @@ void Engine::on(const ReleaseWanted& event, TimePoint now, Outbox& out) {
   }
   holds_.erase(found);
   claim.hold->set_until(kEnded);
-  tell_verifiers(claim, Errc::not_owner, out);
-  out.events.push_back({.what = LockEvent::What::released,
-                        .at = now,
-                        .lock = claim.key.name.bytes(),
-                        .fence = claim.hold->fence,
-                        .took = now - claim.hold_since});
+  if (!claim.verifiers.empty()) tell_verifiers(claim, Errc::not_owner, out);
+  out.tell([&] {
+    return LockEvent{.what = LockEvent::What::released,
+                     .at = now,
+                     .lock = claim.key.name.bytes(),
+                     .fence = claim.hold->fence,
+                     .took = now - claim.hold_since};
+  });
   if (hand_off(no, now, out)) {
     if (event.op != kNobody) out.actions.emplace_back(FinishVoid{event.op, {}});
     return;
@@ -263,20 +288,24 @@ void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, 
     if (!lease.valid(now)) return lose(target.claim, lease.why_lost(now), now, out);
     claim.hold->set_until(lease.valid_until());
     if (!late) tell_verifiers(claim, {}, out);
-    out.events.push_back({.what = LockEvent::What::renewed,
-                          .at = now,
-                          .lock = claim.key.name.bytes(),
-                          .fence = claim.hold->fence});
+    out.tell([&] {
+      return LockEvent{.what = LockEvent::What::renewed,
+                       .at = now,
+                       .lock = claim.key.name.bytes(),
+                       .fence = claim.hold->fence};
+    });
   } else {
     if (claim.renewal != id) return;  // a later one is under way
     claim.renewal = 0;
     lease.on_no_answer(now);
     tell_verifiers(claim, explain(Errc::unknown, claim.key.name, {}, std::nullopt, "no answer"),
                    out);
-    out.events.push_back({.what = LockEvent::What::renewal_unanswered,
-                          .at = now,
-                          .lock = claim.key.name.bytes(),
-                          .fence = claim.hold->fence});
+    out.tell([&] {
+      return LockEvent{.what = LockEvent::What::renewal_unanswered,
+                       .at = now,
+                       .lock = claim.key.name.bytes(),
+                       .fence = claim.hold->fence};
+    });
   }
   schedule(target.claim, claim);
 }
@@ -301,12 +330,14 @@ void Engine::lose(ClaimNo no, LostWhy why, TimePoint now, Outbox& out) {
   claim.hold->set_until(kEnded);
   const Error error = lost_error(claim.key.name, why);
   out.actions.emplace_back(TellLost{claim.hold});
-  out.events.push_back({.what = LockEvent::What::lost,
-                        .at = now,
-                        .lock = claim.key.name.bytes(),
-                        .fence = claim.hold->fence,
-                        .error = error.errc(),
-                        .took = now - claim.hold_since});
+  out.tell([&] {
+    return LockEvent{.what = LockEvent::What::lost,
+                     .at = now,
+                     .lock = claim.key.name.bytes(),
+                     .fence = claim.hold->fence,
+                     .error = error.errc(),
+                     .took = now - claim.hold_since};
+  });
   tell_verifiers(claim, error, out);
   holds_.erase(claim.hold->id);
   renewable_.erase({claim.indexed_at, no});

@@ -47,6 +47,10 @@ struct FinishAcquire {
   HoldCellPtr hold;
   std::optional<Error> error;
 };
+// The lock is passed on so quickly that this waiter's thread had better not go to sleep yet.
+struct StayAwake {
+  OpId op = 0;
+};
 struct FinishVoid {
   OpId op = 0;
   Result<void> result;
@@ -56,11 +60,22 @@ struct TellLost {
 };
 
 using Action = std::variant<AskGrant, AskRenew, AskRelease, AskWithdraw, StartWatch, StopWatch,
-                            FinishAcquire, FinishVoid, TellLost>;
+                            FinishAcquire, StayAwake, FinishVoid, TellLost>;
 
 struct Outbox {
+  // `watched`: there is somebody to tell of events.
+  explicit Outbox(bool watched = true) : watched_(watched) { actions.reserve(4); }
+
+  template <class Make>
+  void tell(Make&& make) {
+    if (watched_) events.push_back(make());
+  }
+
   std::vector<Action> actions;
   std::vector<LockEvent> events;  // for the Observer, in order
+
+ private:
+  bool watched_;
 };
 
 }  // namespace holdfast::core

@@ -23,6 +23,10 @@ struct Pace {
   }
   static Duration line_for(Duration lease) { return lease - confirm_within(lease); }
 
+  // A hold shorter than this ends before a sleeping thread is awake: the next in the queue had better
+  // be awake already.
+  static constexpr Duration kQuickHold = std::chrono::microseconds(100);
+
   // A renewal that is not answered by then is sent again.
   Duration renewal_within(Duration lease) const { return std::min(answer_within, lease / 6); }
   static Duration renewal_slack(Duration lease) { return lease / 30; }

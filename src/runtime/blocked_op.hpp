@@ -16,7 +16,12 @@ class BlockedOp : public store::BlockedCaller {
   TimePoint until() const override { return kNever; }
   void nudge() override { spot_.unpark(); }
 
-  void park() { spot_.park(); }
+  void wait() {
+    if (soon_.exchange(false) && look_for_a_while()) return;
+    spot_.park();
+  }
+  // It will probably be done within moments: its thread looks for a while before it sleeps.
+  void stay_awake() { soon_.store(true); }
 
   // The waiting thread says when it is in Store::drive(); whoever finishes the operation looks. Both
   // write first and read then, in one total order: one of them sees the other.
@@ -30,7 +35,10 @@ class BlockedOp : public store::BlockedCaller {
   }
 
  private:
+  bool look_for_a_while() const;  // true: it is done
+
   std::atomic<bool> done_{false};
+  std::atomic<bool> soon_{false};
   std::atomic<bool> driving_{false};
   ParkingSpot spot_;
 };

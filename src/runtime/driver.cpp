@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/relax.hpp"
+
 namespace holdfast::runtime {
 
 using core::Answered;
@@ -27,6 +29,18 @@ void tell(Observer& observer, const LockEvent& event) {
     observer.on_event(event);
   } catch (...) {
   }
+}
+
+// Both hands of a quick hand-off come for the mutex at the same time, and keep it for less than it
+// takes to wake a thread.
+std::unique_lock<std::mutex> take(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (int tries = 0; !lock && tries < 50; ++tries) {
+    relax();
+    if (lock.try_lock()) break;
+  }
+  if (!lock) lock.lock();
+  return lock;
 }
 
 // A jump of one clock against the other that is worth asking the store about.
@@ -63,13 +77,13 @@ class Driver::Visit {
 template <class Event>
 void Driver::post(Event event, Asker asker) {
   const Visit visit(*this);
-  core::Outbox out;
+  core::Outbox out(parts_.observer != nullptr);
   {
-    const std::lock_guard lock(mu_);
+    const auto lock = take(mu_);
     if (shut_) return;
     engine_.on(std::move(event), now(), out);
     arm_timer();
-    if (parts_.observer && !out.events.empty()) {
+    if (!out.events.empty()) {
       // Under the mutex, so that the observer sees them in order.
       parts_.callbacks.post([observer = parts_.observer, events = std::move(out.events)] {
         for (const LockEvent& each : events) tell(*observer, each);
@@ -118,6 +132,13 @@ std::shared_ptr<S> Driver::take_sink(core::OpId op) {
   const std::lock_guard lock(ops_mu_);
   auto entry = ops_.extract(op);
   return entry.empty() ? nullptr : std::get<std::shared_ptr<S>>(std::move(entry.mapped()));
+}
+
+template <class S>
+std::shared_ptr<S> Driver::find_sink(core::OpId op) {
+  const std::lock_guard lock(ops_mu_);
+  const auto entry = ops_.find(op);
+  return entry == ops_.end() ? nullptr : std::get<std::shared_ptr<S>>(entry->second);
 }
 
 core::OpId Driver::acquire(core::AcquireWanted wanted, std::shared_ptr<AcquireSink> sink,
@@ -253,6 +274,11 @@ void Driver::run(core::FinishAcquire& finish) {
   let_look(*sink);
 }
 
+void Driver::run(core::StayAwake& stay) {
+  const auto sink = find_sink<AcquireSink>(stay.op);
+  if (sink && sink->blocked() != nullptr) sink->blocked()->stay_awake();
+}
+
 void Driver::run(core::FinishVoid& finish) {
   const auto sink = take_sink<VoidSink>(finish.op);
   if (!sink) return;
@@ -261,7 +287,7 @@ void Driver::run(core::FinishVoid& finish) {
 }
 
 // Its thread may be reading the transport, where it would not notice.
-void Driver::let_look(const Sink& sink) {
+void Driver::let_look(Sink& sink) {
   const BlockedOp* op = sink.blocked();
   if (op != nullptr && op->driving()) parts_.store->interrupt(*op);
 }
@@ -284,7 +310,7 @@ void Driver::block(const std::shared_ptr<BlockedOp>& op) {
     op->set_driving(true);
     const bool drove = op->done() || parts_.store->drive(op);
     op->set_driving(false);
-    if (!drove) op->park();
+    if (!drove) op->wait();
   }
 }
 

@@ -24,7 +24,7 @@ namespace holdfast::runtime {
 class Sink {
  public:
   virtual ~Sink() = default;
-  virtual const BlockedOp* blocked() const { return nullptr; }  // if a thread may wait for it
+  virtual BlockedOp* blocked() { return nullptr; }  // if a thread may wait for it
 };
 
 class AcquireSink : public Sink {
@@ -121,9 +121,11 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void tick(TimePoint armed_for);
   bool clocks_disagree();
   core::OpId new_op(AnySink);
-  void let_look(const Sink&);
+  void let_look(Sink&);
   template <class S>
   std::shared_ptr<S> take_sink(core::OpId);
+  template <class S>
+  std::shared_ptr<S> find_sink(core::OpId);
 
   void run(std::vector<core::Action>, Asker);
   template <class Reply>
@@ -135,6 +137,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void run(core::StartWatch&);
   void run(core::StopWatch&);
   void run(core::FinishAcquire&);
+  void run(core::StayAwake&);
   void run(core::FinishVoid&);
   void run(core::TellLost&);
 

@@ -191,7 +191,8 @@ ScriptedServer::ScriptedServer(const store::Clock& clock, ServerOptions options)
 
 ScriptedServer::~ScriptedServer() {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    last_store_ended_.wait(lock, [this] { return stores_ == 0; });
     stopping_ = true;
   }
   ring(control_);
@@ -199,6 +200,18 @@ ScriptedServer::~ScriptedServer() {
   connections_.clear();
   for (const int fd : arriving_) close(fd);
   close(control_);
+}
+
+void ScriptedServer::store_opens() {
+  const std::lock_guard lock(mutex_);
+  ++stores_;
+}
+
+// Told under the mutex: the server may be gone right after.
+void ScriptedServer::store_ends() {
+  const std::lock_guard lock(mutex_);
+  --stores_;
+  last_store_ended_.notify_all();
 }
 
 int ScriptedServer::connect() {
@@ -374,6 +387,7 @@ ScriptedStore::ScriptedStore(ScriptedServer& server, runtime::EpollLoop& loop,
       interrupt_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       fd_(server.connect()),
       role_(*this, clock) {
+  server_.store_opens();
   role_.open();
 }
 
@@ -381,6 +395,7 @@ ScriptedStore::~ScriptedStore() {
   close();
   ::close(fd_);
   ::close(interrupt_);
+  server_.store_ends();
 }
 
 store::Capabilities ScriptedStore::capabilities() const { return {.mutex_any = true}; }

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -62,7 +63,8 @@ struct ServerOptions {
 
 // The server: a lock table of exclusive mutexes, in the order in which the questions arrive.
 //
-// Lifetime     Outlives its stores.
+// Lifetime     Outlives its stores: the destructor waits for the last of them, which may be one that a
+//              client ends on a thread of its own.
 // Threads      All members from any thread; one of its own.
 class ScriptedServer {
  public:
@@ -96,6 +98,8 @@ class ScriptedServer {
     Reply reply{};
   };
 
+  void store_opens();
+  void store_ends();
   int connect();  // the client's end of a new connection
   std::uint64_t put(Question);
   Letter take(std::uint64_t number);
@@ -119,6 +123,8 @@ class ScriptedServer {
   std::atomic<std::uint64_t> executed_{0};
 
   std::mutex mutex_;
+  int stores_ = 0;
+  std::condition_variable last_store_ended_;
   std::uint64_t last_number_ = 0;
   std::map<std::uint64_t, Question> questions_;
   std::map<std::uint64_t, Letter> letters_;

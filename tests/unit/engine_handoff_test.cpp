@@ -228,5 +228,93 @@ TEST(EngineHandoff, AClosingClientHandsNothingOn) {
   EXPECT_THAT(probe.said(), ElementsAre("release #1"));
 }
 
+// ---- quick hand-offs ----
+
+// Threads that hold a lock for less than it takes to wake one.
+struct Quick {
+  Quick() : hold(probe.take({.thread = true}, 100, 16)) {
+    asleep = probe.acquire({.thread = true});
+    next = probe.acquire({.thread = true});
+    pass_on(asleep, 50us);  // the first that is known to be quick
+    asleep = next;
+  }
+
+  // The holder lets go after a while, and this one gets it.
+  void pass_on(OpId to, Duration after) {
+    probe.pass(after);
+    probe.drop(hold);
+    ASSERT_EQ(probe.outcome(to), "held");
+    hold = probe.hold(to);
+    probe.said();
+  }
+
+  EngineProbe probe;
+  HoldCellPtr hold;
+  OpId asleep = 0, next = 0;
+};
+
+TEST(EngineHandoff, AQuickLockGoesToWhoIsAwakeBeforeWhoSleeps) {
+  Quick lock;
+  const OpId awake = lock.probe.acquire({.thread = true});
+  EXPECT_THAT(lock.probe.said(), ElementsAre("stay awake " + std::to_string(awake)));
+  lock.pass_on(awake, 50us);
+  EXPECT_EQ(lock.probe.outcome(lock.asleep), "waiting");
+}
+
+TEST(EngineHandoff, OnlyOneStaysAwake) {
+  Quick lock;
+  const OpId awake = lock.probe.acquire({.thread = true});
+  lock.probe.said();
+  const OpId another = lock.probe.acquire({.thread = true});
+  EXPECT_THAT(lock.probe.said(), IsEmpty());
+  lock.pass_on(awake, 50us);
+  lock.pass_on(lock.asleep, 50us);
+  lock.pass_on(another, 50us);
+}
+
+TEST(EngineHandoff, WhoIsNotServedInTimeSleepsAndStandsInLineAsEverybody) {
+  Quick lock;
+  const OpId awake = lock.probe.acquire({.thread = true});
+  lock.pass_on(lock.asleep, 100us);
+  lock.pass_on(awake, 50us);
+}
+
+TEST(EngineHandoff, AfterALongHoldNobodyStaysAwake) {
+  Quick lock;
+  lock.pass_on(lock.asleep, 200us);
+  lock.probe.acquire({.thread = true});
+  EXPECT_THAT(lock.probe.said(), IsEmpty());
+}
+
+TEST(EngineHandoff, ARequestWithoutAThreadHasNobodyToStayAwake) {
+  Quick lock;
+  lock.probe.acquire();
+  EXPECT_THAT(lock.probe.said(), IsEmpty());
+}
+
+TEST(EngineHandoff, WhoStaysAwakeButDoesNotFitIsPassedOver) {
+  Quick lock;
+  const OpId other_lease = lock.probe.acquire({.lease = 10s, .thread = true});
+  lock.pass_on(lock.asleep, 50us);
+  EXPECT_EQ(lock.probe.outcome(other_lease), "waiting");
+}
+
+TEST(EngineHandoff, WhoLeftWhileAwakeIsNotServed) {
+  Quick lock;
+  lock.probe.give_up(lock.probe.acquire({.thread = true}));
+  lock.pass_on(lock.asleep, 50us);
+}
+
+// Two that are always awake pass it to and fro; the budget ends that.
+TEST(EngineHandoff, TheFirstInTheQueueIsServedWhenTheBudgetIsUsedUp) {
+  Quick lock;
+  for (int i = 0; i < 15; ++i) lock.pass_on(lock.probe.acquire({.thread = true}), 10us);
+  const OpId awake = lock.probe.acquire({.thread = true});
+  lock.probe.drop(lock.hold);
+  lock.probe.grant(2, 200);
+  EXPECT_EQ(lock.probe.outcome(lock.asleep), "held");
+  EXPECT_EQ(lock.probe.outcome(awake), "waiting");
+}
+
 }  // namespace
 }  // namespace holdfast::core

@@ -36,15 +36,17 @@ struct Want {
   Order order = Order::any;
   std::uint64_t owner = 0;
   std::string reason{};
-  OpId op = 0;  // 0: the next one
+  bool thread = false;  // one waits for it
+  OpId op = 0;          // 0: the next one
 };
 
 // An Engine with a hand on its clock, its callers and its store. What the engine wants done is kept
 // as lines of text, in order; each test says which ones it expects.
 //
 //   "ask #1"  "renew #1 #2"  "release #1"  "withdraw #1"  "watch #1"  "unwatch #1"  "lost 7"
+//   "stay awake 3"
 //
-// The numbers are those of claims; a loss names its fence. What callers are told is in outcome().
+// The numbers are those of claims; a loss names its fence, who stays awake its operation. What callers are told is in outcome().
 //
 // Always checked: a caller is told once; a question has time to be answered; a batch is not too
 // large; after a tick no timer is left in the past. When the probe goes, everything is brought to its
@@ -102,6 +104,7 @@ class EngineProbe {
     wanted.order = want.order;
     wanted.owner_tag = want.owner;
     wanted.reason = want.reason;
+    wanted.has_thread = want.thread;
     const OpId op = wanted.op;
     outcomes_[op] = "waiting";
     post(std::move(wanted));
@@ -346,6 +349,7 @@ class EngineProbe {
     holds_[end.op] = end.hold;
     live_[end.hold->id] = end.hold;
   }
+  void note(const StayAwake& stay) { lines_.push_back("stay awake " + std::to_string(stay.op)); }
   void note(const FinishVoid& end) {
     told(end.op, end.result ? "done" : std::string(name_of(end.result.error().errc())));
     if (!end.result) errors_.insert_or_assign(end.op, end.result.error());

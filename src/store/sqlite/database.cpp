@@ -15,6 +15,9 @@ using std::chrono::microseconds;
 
 // How much the file grows at a time: some thousand locks with short names.
 constexpr int kRoomStep = 256 * 1024;
+// How old moved_lately() may be. Who held a lock in the file that was moved away learns of it with the
+// next renewal, so a grant may as well come a moment too late to be refused.
+constexpr std::chrono::milliseconds kMovedLately{10};
 
 Errc meaning_of(int code) {
   switch (code & 0xFF) {
@@ -163,16 +166,19 @@ bool Database::read_only() const { return sqlite3_db_readonly(db_, "main") == 1;
 
 bool Database::in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
 
-bool Database::moved() const {
+bool Database::moved() {
+  looked_ = clock_.now();
   int moved = 0;
   sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  if (moved != 0) return true;
   const Inodes now = log_inodes();
   for (std::size_t i = 0; i < now.size(); ++i) {
-    if (logs_[i] != 0 && logs_[i] != now[i]) return true;
+    if (logs_[i] != 0 && logs_[i] != now[i]) moved = 1;
   }
-  return false;
+  moved_ = moved != 0;
+  return moved_;
 }
+
+bool Database::moved_lately() { return clock_.now() - looked_ < kMovedLately ? moved_ : moved(); }
 
 Database::Inodes Database::log_inodes() const {
   Inodes inodes{};

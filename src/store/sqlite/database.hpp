@@ -86,7 +86,9 @@ class Database {
   bool in_transaction() const;
   // Whether the name now belongs to another file, or to none; from know_logs() on also the names of
   // its log and the log's index, without which each process would go on in a state of its own.
-  bool moved() const;
+  bool moved();
+  // As of a few milliseconds ago at most: moved() costs as much as a tenth of a grant.
+  bool moved_lately();
   void know_logs() { logs_ = log_inodes(); }
   // Copies the log back into the file, so that its space can be used again. False if readers prevent it.
   bool empty_log();
@@ -103,6 +105,8 @@ class Database {
   const std::string path_;
   const std::array<std::string, 2> log_paths_;
   Inodes logs_{};
+  bool moved_ = false;
+  TimePoint looked_{};  // by moved()
   const Clock& clock_;
   TimePoint deadline_ = kNever;
   sqlite3* db_ = nullptr;

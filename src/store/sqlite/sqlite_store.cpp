@@ -141,7 +141,7 @@ void SqliteStore::try_grant(const GrantRequest& request, Call<GrantReply> call) 
 }
 
 GrantReply SqliteStore::do_grant(const GrantRequest& ask, Wakes& wakes) {
-  need_own_file();
+  need_file(db_->moved_lately());
   need_session();
   if (simple(ask)) {
     const TimePoint now = clock_.now();
@@ -246,7 +246,7 @@ void SqliteStore::withdraw(const ClaimKey& key, Call<WithdrawReply> call) {
 
 void SqliteStore::force_release(const ForceRequest& request, Call<ForceReply> call) {
   ask(std::move(call), request, [](SqliteStore& self, const ForceRequest& it, Wakes& wakes) {
-    self.need_own_file();
+    self.need_file(self.db_->moved());
     return self.with_lock(it.name, wakes, [&](LockEntry& lock, const Moment& at) {
       return lock.force_release(it, at);
     });
@@ -279,8 +279,8 @@ Fd SqliteStore::proof_of_death(const ClientId& client) {
   return sessions_.proof_of_death(client, {row.integer(0), row.integer(1)});
 }
 
-void SqliteStore::need_own_file() const {
-  if (!db_->moved()) return;
+void SqliteStore::need_file(bool moved) const {
+  if (!moved) return;
   throw Failure(Errc::store_corrupt, "the file " + place_.database +
                                          " was removed or replaced while it was in use; what was "
                                          "locked in it is lost. Start this program again");
@@ -457,7 +457,7 @@ void SqliteStore::inspect(std::string_view pattern, Call<InspectReply> call) {
 }
 
 InspectReply SqliteStore::do_inspect(const std::string& pattern) {
-  need_own_file();
+  need_file(db_->moved());
   std::vector<LockView> found;
   const Transaction moment(*db_, Transaction::Purpose::reading);
   std::vector<std::string> names;
@@ -489,7 +489,7 @@ void SqliteStore::examine(Call<ExamineReply> call) {
 }
 
 std::vector<Finding> SqliteStore::do_examine() {
-  need_own_file();
+  need_file(db_->moved());
   std::vector<Finding> findings = findings_about(place_, *db_);
   findings.push_back({Finding::Level::fact, "clients",
                       std::to_string(db_->number("SELECT count(*) FROM session")) +

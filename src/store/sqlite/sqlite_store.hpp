@@ -103,7 +103,7 @@ class SqliteStore final : public Store {
   void pass_over_the_dead(rules::LockEntry&, TimePoint now, Proofs&);
   transport::Fd proof_of_death(const ClientId&);
 
-  void need_own_file() const;
+  void need_file(bool moved) const;
   void need_session();
   void bury_the_dead(Wakes&);
   void bury(const ClientId&, Wakes&);
