@@ -37,6 +37,7 @@ Json to_json(const HolderRecord& record) {
 Json to_json(const ClaimInfo& claim, WallTime now) {
   Json json = to_json(claim.record);
   json["age"] = seconds_of(now - claim.record.since);
+  json["mode"] = claim.mode;
   json["lease_left"] = seconds_of(claim.lease_left);
   if (claim.fence) {
     json["fence"] = claim.fence.value();
@@ -50,6 +51,7 @@ Json to_json(const LockInfo& lock, std::string_view shown_store, WallTime now) {
   Json json;
   json["schema"] = kJsonSchema;
   add_name(json, lock.name);
+  json["kind"] = lock.kind;
   json["mode"] = lock.mode;
   json["store"] = shown_store;
   json["holders"] = Json::array();

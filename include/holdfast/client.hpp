@@ -7,9 +7,14 @@
 
 #include "holdfast/finding.hpp"
 #include "holdfast/inspect.hpp"
+#include "holdfast/latch.hpp"
 #include "holdfast/mutex.hpp"
 #include "holdfast/options.hpp"
+#include "holdfast/reentrant_mutex.hpp"
 #include "holdfast/result.hpp"
+#include "holdfast/semaphore.hpp"
+#include "holdfast/shared_mutex.hpp"
+#include "holdfast/versioned.hpp"
 
 namespace holdfast {
 
@@ -26,6 +31,14 @@ class Client {
  public:
   // A name is 1 to 512 bytes; another one is told by the first acquire as Errc::invalid_name.
   Mutex mutex(std::string_view name) const;
+  SharedMutex shared_mutex(std::string_view name) const;
+  Semaphore semaphore(std::string_view name, SemaphoreOptions options) const;
+  Latch latch(std::string_view name) const;
+  Versioned versioned(std::string_view name) const;
+
+  // The lock of mutex(name), for code that may come by it again while it has it, and for
+  // std::scoped_lock. The options are those of lock() and its kin.
+  ReentrantMutex reentrant_mutex(std::string_view name, AcquireOptions options = {}) const;
 
   // --- for operators ---
 

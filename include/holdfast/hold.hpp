@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -17,8 +19,9 @@ class HoldState;
 
 // Proof that this process holds a lock.
 //
-// Guarantees   While valid() no other Hold of this name is valid, given clock rates within the drift
-//              allowance and a store that keeps its data.
+// Guarantees   While valid() no other Hold of this name that conflicts with it is valid (of a Mutex:
+//              no other at all), given clock rates within the drift allowance and a store that keeps
+//              its data.
 // On loss      valid() turns false at valid_until() by itself; lost() fires as soon after as it can.
 // On error     Nothing throws. release() tells Errc::lost if the lock was no longer ours, and
 //              Errc::not_owner if this Hold was released before.
@@ -34,6 +37,9 @@ class [[nodiscard]] Hold {
 
   std::string_view name() const;
   FencingToken fence() const;
+  // Of a semaphore: which permits these are, counted from 0; none if the store does not tell them
+  // apart. Of other locks: none.
+  std::span<const std::uint32_t> slots() const;
   std::string owner() const;  // as HolderRecord::owner has it: how others see this hold
 
   bool valid() const;

@@ -13,6 +13,7 @@ namespace holdfast {
 // One who holds a lock or waits for it, as the store sees it.
 struct ClaimInfo {
   HolderRecord record;
+  std::string mode{};     // "exclusive", "shared", "upgradeable", "2 of 8"
   FencingToken fence{};   // of a holder
   Duration lease_left{};  // a holder's, or how long a silent waiter keeps its place
   bool offered = false;   // handed over, and the new holder has not said yet that it is there
@@ -22,7 +23,8 @@ struct ClaimInfo {
 // A lock that is held or waited for. Others leave nothing to see.
 struct LockInfo {
   std::string name;
-  std::string mode;  // "exclusive"
+  std::string kind{};  // "mutex", "shared_mutex", "semaphore"
+  std::string mode;    // how it is held now: "exclusive", "shared", "upgradeable", "3 of 8"
   std::vector<ClaimInfo> holders;
   std::vector<ClaimInfo> line;  // in the order in which they will be served
 };

@@ -12,8 +12,9 @@
 namespace holdfast {
 
 namespace detail {
+class AllOrNothing;
 class ClientHandle;
-}
+}  // namespace detail
 
 // A lock by name: held by one Hold at a time, among all clients of its store.
 //
@@ -37,6 +38,7 @@ class Mutex {
 
  private:
   friend class Client;
+  friend class detail::AllOrNothing;
   Mutex(std::shared_ptr<detail::ClientHandle> client, std::string name)
       : client_(std::move(client)), name_(std::move(name)) {}
 

@@ -16,8 +16,9 @@ ClientHandle::~ClientHandle() {
 
 bool ClientHandle::forked() const { return !runtime::ForkWord::is_current(generation_); }
 
-Client ClientHandle::make_client(std::shared_ptr<runtime::Driver> driver) {
-  return Client(std::make_shared<ClientHandle>(std::move(driver), runtime::ForkWord::enter()));
+Client ClientHandle::make_client(std::shared_ptr<runtime::Driver> driver, std::string store_id) {
+  return Client(std::make_shared<ClientHandle>(std::move(driver), runtime::ForkWord::enter(),
+                                               std::move(store_id)));
 }
 
 }  // namespace detail
@@ -42,8 +43,50 @@ Error failure(const NoAnswer& none) {
 
 Error failure(const store::Rejected& no) { return failure(no.why, store::printable(no.text)); }
 
+std::string text_of(const store::Shape& shape, std::uint32_t taken) {
+  switch (shape.form) {
+    case store::Shape::Form::exclusive:
+      return "exclusive";
+    case store::Shape::Form::shared:
+      return "shared";
+    case store::Shape::Form::upgradeable:
+      return "upgradeable";
+    case store::Shape::Form::permits:
+      return std::to_string(taken) + " of " + std::to_string(shape.of);
+  }
+  return {};
+}
+
+std::string text_of(store::Kind kind) {
+  switch (kind) {
+    case store::Kind::mutex:
+      return "mutex";
+    case store::Kind::shared_mutex:
+      return "shared_mutex";
+    case store::Kind::semaphore:
+      return "semaphore";
+  }
+  return {};
+}
+
+// The strictest of its holds; one that nobody holds shows what the first in line wants.
+std::string mode_of(const store::LockView& seen) {
+  if (seen.holds.empty()) return seen.line.empty() ? "" : text_of(seen.line.front().shape, 0);
+  std::uint32_t taken = 0;
+  const store::ClaimView* strictest = &seen.holds.front();
+  const auto rank = [](const store::ClaimView& hold) {
+    return hold.shape.form == store::Shape::Form::shared ? 0 : 1;
+  };
+  for (const auto& hold : seen.holds) {
+    taken += hold.shape.take;
+    if (rank(hold) > rank(*strictest)) strictest = &hold;
+  }
+  return text_of(strictest->shape, taken);
+}
+
 ClaimInfo info(const store::ClaimView& seen) {
   return {.record = seen.record,
+          .mode = text_of(seen.shape, seen.shape.take),
           .fence = FencingToken(seen.fence),
           .lease_left = seen.lease_left,
           .offered = seen.offered,
@@ -51,7 +94,11 @@ ClaimInfo info(const store::ClaimView& seen) {
 }
 
 LockInfo info(const store::LockView& seen) {
-  LockInfo lock{.name = seen.name.bytes(), .mode = "exclusive", .holders = {}, .line = {}};
+  LockInfo lock{.name = seen.name.bytes(),
+                .kind = text_of(seen.kind),
+                .mode = mode_of(seen),
+                .holders = {},
+                .line = {}};
   for (const auto& hold : seen.holds) lock.holders.push_back(info(hold));
   for (const auto& claim : seen.line) lock.line.push_back(info(claim));
   return lock;
@@ -60,6 +107,24 @@ LockInfo info(const store::LockView& seen) {
 }  // namespace
 
 Mutex Client::mutex(std::string_view name) const { return Mutex(handle_, std::string(name)); }
+
+SharedMutex Client::shared_mutex(std::string_view name) const {
+  return SharedMutex(handle_, std::string(name));
+}
+
+Semaphore Client::semaphore(std::string_view name, SemaphoreOptions options) const {
+  return Semaphore(handle_, std::string(name), options);
+}
+
+ReentrantMutex Client::reentrant_mutex(std::string_view name, AcquireOptions options) const {
+  return ReentrantMutex(mutex(name), handle_->reentrant(), std::move(options));
+}
+
+Latch Client::latch(std::string_view name) const { return Latch(handle_, std::string(name)); }
+
+Versioned Client::versioned(std::string_view name) const {
+  return Versioned(handle_, std::string(name));
+}
 
 Result<std::vector<LockInfo>> Client::inspect(std::string_view pattern) const {
   if (handle_->forked()) return forked();

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "api/client_handle.hpp"
+#include "api/store_id.hpp"
 #include "api/store_registry.hpp"
 #include "holdfast/client.hpp"
 #include "holdfast/store/url.hpp"
@@ -142,8 +143,9 @@ Result<Client> connect(std::string_view text, ClientOptions options) {
                            machinery->random, std::move(*store), std::move(options.observer),
                            std::move(options.executor)});
   Machinery* const raw = machinery.release();
-  return detail::ClientHandle::make_client(std::shared_ptr<runtime::Driver>(
-      raw->driver.get(), [raw](runtime::Driver*) { retire(raw); }));
+  return detail::ClientHandle::make_client(
+      std::shared_ptr<runtime::Driver>(raw->driver.get(), [raw](runtime::Driver*) { retire(raw); }),
+      detail::store_id(*url));
 }
 
 }  // namespace holdfast

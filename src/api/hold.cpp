@@ -34,6 +34,17 @@ Hold HoldState::make_hold(std::shared_ptr<runtime::Driver> driver, core::HoldCel
   return Hold(std::make_unique<HoldState>(std::move(driver), std::move(cell), generation));
 }
 
+core::HoldCellPtr HoldState::cell_of(const Hold& hold, const ClientHandle& client) {
+  const HoldState* const state = hold.state_.get();
+  if (state == nullptr || state->released_ || state->driver_ != client.driver()) return nullptr;
+  return state->cell_;
+}
+
+void HoldState::forget(Hold& hold) {
+  hold.state_->released_ = true;
+  hold.state_.reset();
+}
+
 bool HoldState::forked() const { return !runtime::ForkWord::is_current(generation_); }
 
 bool HoldState::valid() const { return !forked() && driver_->now() < cell_->until(); }
@@ -77,6 +88,7 @@ Hold::~Hold() = default;
 
 std::string_view Hold::name() const { return state_->cell().name.bytes(); }
 FencingToken Hold::fence() const { return state_->cell().fence; }
+std::span<const std::uint32_t> Hold::slots() const { return state_->cell().slots; }
 std::string Hold::owner() const { return store::to_string(state_->cell().owner); }
 bool Hold::valid() const { return state_ && state_->valid(); }
 TimePoint Hold::valid_until() const { return state_->cell().until(); }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include "api/client_handle.hpp"
 #include "holdfast/hold.hpp"
 #include "runtime/driver.hpp"
 
@@ -20,6 +21,12 @@ class HoldState {
 
   static Hold make_hold(std::shared_ptr<runtime::Driver>, core::HoldCellPtr,
                         std::uint64_t generation);
+
+  // The hold to be exchanged for another of the same client; null if it is none of that client's, or
+  // was given back.
+  static core::HoldCellPtr cell_of(const Hold&, const ClientHandle&);
+  // It was exchanged: there is nothing to give back.
+  static void forget(Hold&);
 
   const core::HoldCell& cell() const { return *cell_; }
   bool valid() const;

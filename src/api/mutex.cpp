@@ -1,78 +1,11 @@
 #include "holdfast/mutex.hpp"
 
-#include "api/acquire_op.hpp"
-#include "core/explain.hpp"
-#include "holdfast/owner.hpp"
+#include "api/claims.hpp"
 
 namespace holdfast {
 
-namespace {
-
-Error refusal(Errc code, const store::LockName& name, const std::string& text) {
-  Error::Detail detail;
-  detail.code = code;
-  detail.lock = name.bytes();
-  detail.text =
-      std::string(name_of(code)) + ": \"" + store::printable(name.bytes()) + "\": " + text;
-  return Error(std::move(detail));
-}
-
-// What the engine is asked, or why that makes no sense.
-Result<core::AcquireWanted> checked(std::string_view name, const AcquireOptions& options) {
-  auto lock = store::LockName::checked(name);
-  if (!lock) return lock.error();
-  if (options.lease < kMinLease || options.lease > kMaxLease) {
-    return refusal(Errc::invalid_lease, *lock, "a lease is between 100 ms and 24 h");
-  }
-  if (options.max_hold <= Duration::zero()) {
-    return refusal(Errc::invalid_argument, *lock, "max_hold must be more than 0");
-  }
-  if (options.reason.size() > kMaxReason) {
-    return refusal(Errc::invalid_argument, *lock, "a reason is at most 1024 bytes");
-  }
-  core::AcquireWanted wanted;
-  wanted.name = std::move(*lock);
-  wanted.wait = std::max(options.wait, Duration::zero());
-  // Nobody should wait for a dead holder longer than it could have held the lock.
-  wanted.lease = std::max(kMinLease, std::min(options.lease, options.max_hold));
-  wanted.renew = options.renew;
-  wanted.max_hold = options.max_hold;
-  wanted.order = options.order;
-  wanted.reason = options.reason;
-  wanted.owner_tag = options.owner != nullptr ? options.owner->id() : 0;
-  return wanted;
-}
-
-std::shared_ptr<detail::AcquireOp> start(const detail::ClientHandle& client, std::string_view name,
-                                         const AcquireOptions& options, runtime::Asker asker) {
-  if (client.forked()) {
-    return detail::AcquireOp::failed(
-        client,
-        Error(Errc::forked, "forked: this client belongs to the parent process; connect anew"));
-  }
-  auto wanted = checked(name, options);
-  if (!wanted) return detail::AcquireOp::failed(client, wanted.error());
-  if (options.stop.stop_requested()) {
-    return detail::AcquireOp::failed(
-        client, refusal(Errc::cancelled, wanted->name, "stop had been requested before"));
-  }
-  wanted->since = client.driver()->wall_now();
-  wanted->has_thread = asker == runtime::Asker::waits;
-  return detail::AcquireOp::start(client, std::move(*wanted), options.stop, asker);
-}
-
-}  // namespace
-
 Result<Hold> Mutex::acquire(AcquireOptions options) const {
-  const auto waits = runtime::Asker::waits;
-  if (client_->forked()) return Pending<Hold>(start(*client_, name_, options, waits)).get();
-  const TimePoint deadline = later(client_->driver()->now(), options.wait);
-  while (true) {
-    Result<Hold> hold = Pending<Hold>(start(*client_, name_, options, waits)).get();
-    if (!hold || hold->valid() || options.wait <= Duration::zero()) return hold;
-    // The lock came and went while this thread was not running. Wait for the next time.
-    options.wait = left_until(deadline, client_->driver()->now());
-  }
+  return detail::acquire(*client_, name_, {}, std::move(options));
 }
 
 Result<Hold> Mutex::try_acquire(AcquireOptions options) const {
@@ -83,7 +16,7 @@ Result<Hold> Mutex::try_acquire(AcquireOptions options) const {
 Pending<Hold> Mutex::async_acquire() const { return async_acquire(AcquireOptions()); }
 
 Pending<Hold> Mutex::async_acquire(AcquireOptions options) const {
-  return Pending<Hold>(start(*client_, name_, options, runtime::Asker::goes_on));
+  return detail::async_acquire(*client_, name_, {}, options);
 }
 
 }  // namespace holdfast

@@ -69,7 +69,7 @@ ClaimStep ClaimMachine::withdraw(TimePoint now) {
 ClaimStep ClaimMachine::on_grant_reply(const GrantReply& reply, TimePoint now) {
   if (state_ != State::asking) return {};
   if (const auto* yes = std::get_if<Granted>(&reply)) {
-    return granted({yes->fence, yes->spare, yes->lease, sent_}, now);
+    return granted({yes->fence, yes->spare, yes->lease, sent_, yes->slots}, now);
   }
   if (const auto* no = std::get_if<Refused>(&reply)) return refused(*no, now);
   if (const auto* never = std::get_if<Rejected>(&reply)) {
@@ -156,7 +156,7 @@ ClaimStep ClaimMachine::no_answer(const NoAnswer& silence, TimePoint now) {
 ClaimStep ClaimMachine::on_confirm_reply(const RenewalReply& reply, TimePoint now) {
   if (state_ != State::confirming) return {};
   if (const auto* renewed = std::get_if<Renewed>(&reply)) {
-    return granted({offer_.fence, offer_.spare, renewed->lease, sent_}, now);
+    return granted({offer_.fence, offer_.spare, renewed->lease, sent_, offer_.slots}, now);
   }
   if (std::holds_alternative<Gone>(reply)) {
     lapsed_offer_ = offer_.fence;
@@ -191,10 +191,10 @@ ClaimStep ClaimMachine::act_on(const Wake& wake, TimePoint now) {
     if (wake.offer->fence <= lapsed_offer_) return {};
     offer_ = *wake.offer;
     if (HOLDFAST_PLANTED(offer_from_wake)) {
-      return granted({offer_.fence, offer_.spare, terms_.lease, now}, now);
+      return granted({offer_.fence, offer_.spare, terms_.lease, now, offer_.slots}, now);
     }
     if (HOLDFAST_PLANTED(offer_from_refusal)) {
-      return granted({offer_.fence, offer_.spare, terms_.lease, last_asked_}, now);
+      return granted({offer_.fence, offer_.spare, terms_.lease, last_asked_, offer_.slots}, now);
     }
     return confirm(now);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/pace.hpp"
 #include "holdfast/error.hpp"
@@ -16,6 +17,7 @@ struct GrantInHand {
   std::uint64_t spare = 0;
   Duration lease{};
   TimePoint sent{};
+  std::vector<std::uint32_t> slots{};
 };
 
 // What to do next. At most one verb, so that a claim never has two questions open.

@@ -30,7 +30,9 @@ bool Engine::drained() const {
 void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
   const OpId op = wanted.op;
   const RoomKey key = room_of(wanted);
-  const bool fifo = wanted.order == Order::fifo;
+  const bool own_claim = wanted.order == Order::fifo || wanted.kind != store::Kind::mutex;
+  const bool supported = can(wanted);
+  const bool lost = wanted.instead_of && !holds_.contains(wanted.instead_of->id);
   notice_expiry(key, now, out);
   const bool deadlock = same_owner_holds(wanted, now);
   const Duration wait = wanted.wait;
@@ -38,11 +40,10 @@ void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
   waiters_.emplace(op, Waiter{.wanted = std::move(wanted), .since = now});
 
   if (closing_) return refuse(op, Errc::cancelled, nullptr, now, out);
-  if (fifo ? !settings_.can.mutex_fifo : !settings_.can.mutex_any) {
-    return refuse(op, Errc::unsupported, nullptr, now, out);
-  }
+  if (!supported) return refuse(op, Errc::unsupported, nullptr, now, out);
   if (deadlock) return refuse(op, Errc::would_deadlock, nullptr, now, out);
-  if (fifo) {
+  if (lost) return refuse(op, Errc::lost, nullptr, now, out);
+  if (own_claim) {
     start_claim(op, false, now, out);
   } else {
     const auto room = rooms_.find(key);
@@ -92,12 +93,30 @@ void Engine::notice_expiry(const RoomKey& key, TimePoint now, Outbox& out) {
   if (claim.lease && !claim.lease->valid(now)) lose(no, claim.lease->why_lost(now), now, out);
 }
 
+bool Engine::can(const AcquireWanted& wanted) const {
+  const store::Capabilities& can = settings_.can;
+  switch (wanted.kind) {
+    case store::Kind::mutex:
+      return wanted.order == Order::fifo ? can.mutex_fifo : can.mutex_any;
+    case store::Kind::semaphore:
+      return can.permits;
+    case store::Kind::shared_mutex:
+      break;
+  }
+  const bool upgrade = wanted.instead_of && wanted.shape == store::Shape::exclusive();
+  const bool downgrade = wanted.instead_of && !upgrade;
+  if (upgrade || wanted.shape == store::Shape::upgradeable()) return can.upgradeable;
+  return downgrade ? can.downgrade : can.shared;
+}
+
+// Whether this claim would wait for another one of the same task.
 bool Engine::same_owner_holds(const AcquireWanted& wanted, TimePoint now) const {
   if (wanted.owner_tag == 0) return false;
   return std::any_of(holds_.begin(), holds_.end(), [&](const auto& hold) {
     const Claim& claim = claims_.at(hold.second);
     return claim.wanted.owner_tag == wanted.owner_tag && claim.lease->valid(now) &&
-           room_of(claim.wanted) == room_of(wanted);
+           room_of(claim.wanted) == room_of(wanted) && !claim.key.shape.goes_with(wanted.shape) &&
+           claim.hold != wanted.instead_of;
   });
 }
 
@@ -199,6 +218,10 @@ ClaimNo Engine::start_claim(OpId op, bool of_room, TimePoint now, Outbox& out) {
   } else {
     waiter.claim = no;
   }
+  if (wanted.instead_of) {
+    const Claim& old = claims_.at(holds_.at(wanted.instead_of->id));
+    entry->second.instead_of = store::HoldKey{old.key, old.fence};
+  }
   apply(no, entry->second.machine.start(now), now, out);
   return no;
 }
@@ -207,6 +230,7 @@ store::GrantRequest Engine::request_of(const Claim& claim) const {
   store::GrantRequest request;
   static_cast<store::ClaimKey&>(request) = claim.key;
   request.order = claim.wanted.order;
+  request.instead_of = claim.instead_of;
   request.lease = claim.wanted.lease;
   request.line_up = claim.wanted.wait > Duration::zero();
   request.line_for = Pace::line_for(request.lease);

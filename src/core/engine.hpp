@@ -34,8 +34,9 @@ struct EngineSettings {
 //
 // Its objects, in the order in which an acquire meets them:
 //   Waiter    a caller who wants a lock
-//   Room      the local queue of one name: under Order::any its waiters share one claim, and a
-//             released lock may be handed to the next of them without asking the store
+//   Room      the local queue of one mutex: under Order::any its waiters share one claim, and a
+//             released lock may be handed to the next of them without asking the store. Waiters for
+//             other kinds of locks have a claim each
 //   Claim     one request in the store (ClaimMachine); once granted, one lease (LeaseMachine)
 //   Hold      what the caller got: a claim's lease, one of its fences
 //   Parting   a claim on its way out of the store
@@ -88,6 +89,7 @@ class Engine {
     AcquireWanted wanted;  // of the waiter it is made for, or of the holder
     OpId waiter = 0;       // 0 once held, or once that waiter was told
     bool of_room = false;  // serves its room's queue
+    std::optional<store::HoldKey> instead_of{};
     bool watched = false;
     store::CallId call = 0;  // the question in flight
     // once granted
@@ -96,6 +98,7 @@ class Engine {
     TimePoint indexed_at = kNever;
     std::uint64_t fence = 0;
     std::uint64_t spare = 0;
+    std::vector<std::uint32_t> slots{};
     std::uint64_t handed = 0;
     TimePoint granted_at{};
     HoldCellPtr hold{};
@@ -122,6 +125,7 @@ class Engine {
   // The local queue.
   static RoomKey room_of(const AcquireWanted& wanted) { return {wanted.kind, wanted.name}; }
   void notice_expiry(const RoomKey&, TimePoint now, Outbox&);
+  bool can(const AcquireWanted&) const;
   bool same_owner_holds(const AcquireWanted&, TimePoint now) const;
   bool fits(const Claim&, const AcquireWanted&) const;
   void serve(const RoomKey&, TimePoint now, Outbox&);
@@ -145,6 +149,7 @@ class Engine {
   // Leases.
   void become_hold(ClaimNo, const GrantInHand&, TimePoint now, Outbox&);
   void deliver(ClaimNo, OpId, TimePoint now, Outbox&);
+  void end_replaced(const AcquireWanted&, TimePoint now, Outbox&);
   void schedule(ClaimNo, Claim&);
   void lease_timer(ClaimNo, TimePoint now, Outbox&);
   void send_renewals(TimePoint now, Outbox&);

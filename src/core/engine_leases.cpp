@@ -25,6 +25,7 @@ void Engine::become_hold(ClaimNo no, const GrantInHand& grant, TimePoint now, Ou
                       grant);
   claim.fence = grant.fence;
   claim.spare = grant.spare;
+  claim.slots = grant.slots;
   claim.granted_at = now;
   const OpId op = std::exchange(claim.waiter, kNobody);
   if (op == kNobody) {  // it had to be told before this was known
@@ -34,7 +35,22 @@ void Engine::become_hold(ClaimNo no, const GrantInHand& grant, TimePoint now, Ou
     return part(Parting::Verb::release, std::move(key), lease, kNobody, now, out);
   }
   if (claim.of_room) std::erase(rooms_.at(room_of(claim.wanted)).queue, op);
+  end_replaced(claim.wanted, now, out);
   deliver(no, op, now, out);
+}
+
+// The store exchanged one hold for another, so there is nothing to give back.
+void Engine::end_replaced(const AcquireWanted& wanted, TimePoint now, Outbox& out) {
+  if (!wanted.instead_of) return;
+  const auto found = holds_.find(wanted.instead_of->id);
+  if (found == holds_.end()) return;
+  const ClaimNo no = found->second;
+  Claim& old = claims_.at(no);
+  old.hold->set_until(kEnded);
+  if (!old.verifiers.empty()) tell_verifiers(old, Errc::not_owner, out);
+  holds_.erase(found);
+  renewable_.erase({old.indexed_at, no});
+  end_claim(no, now, out);
 }
 
 void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
@@ -44,9 +60,8 @@ void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
   claim.wanted = std::move(waiter.mapped().wanted);
   claim.lease->limit(later(now, claim.wanted.max_hold));
   const std::uint64_t step = HOLDFAST_PLANTED(handoff_same_fence) ? 0 : claim.handed;
-  claim.hold =
-      std::make_shared<HoldCell>(++last_hold_, claim.key.name, claim.key.owner,
-                                 FencingToken(claim.fence + step), claim.lease->valid_until());
+  claim.hold = std::make_shared<HoldCell>(++last_hold_, claim.key, FencingToken(claim.fence + step),
+                                          claim.slots, claim.lease->valid_until());
   claim.hold_since = now;
   holds_.emplace(claim.hold->id, no);
   out.actions.emplace_back(FinishAcquire{op, claim.hold, std::nullopt});

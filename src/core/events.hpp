@@ -26,7 +26,8 @@ struct AcquireWanted {
   std::string reason;
   std::uint64_t owner_tag = 0;  // Owner::id(), 0 for none
   WallTime since{};
-  bool has_thread = false;  // one that waits, and could do so without sleeping
+  HoldCellPtr instead_of{};  // up- and downgrades: the hold that this one takes the place of
+  bool has_thread = false;   // one that waits, and could do so without sleeping
 };
 
 // A caller stopped waiting: cancel(), a stop token, a dropped Pending, get_for().

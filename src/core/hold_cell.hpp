@@ -3,6 +3,8 @@
 #include <atomic>
 #include <memory>
 #include <stop_token>
+#include <utility>
+#include <vector>
 
 #include "core/ids.hpp"
 #include "core/lease_machine.hpp"
@@ -18,12 +20,15 @@ namespace holdfast::core {
 // Threads      The engine writes valid_until under its driver's mutex. Only the callbacks thread
 //              calls lost.request_stop(), because that runs user code.
 struct HoldCell {
-  HoldCell(HoldId hold, store::LockName lock, const store::OwnerId& claim, FencingToken token,
-           TimePoint until)
+  HoldCell(HoldId hold, const store::ClaimKey& claim, FencingToken token,
+           std::vector<std::uint32_t> permits, TimePoint until)
       : id(hold),
-        name(std::move(lock)),
-        owner(claim),
+        name(claim.name),
+        kind(claim.kind),
+        shape(claim.shape),
+        owner(claim.owner),
         fence(token),
+        slots(std::move(permits)),
         valid_until(until.time_since_epoch().count()) {}
 
   TimePoint until() const {
@@ -35,8 +40,11 @@ struct HoldCell {
 
   const HoldId id;
   const store::LockName name;
+  const store::Kind kind;
+  const store::Shape shape;
   const store::OwnerId owner;
   const FencingToken fence;
+  const std::vector<std::uint32_t> slots;
   std::atomic<TimePoint::rep> valid_until;
   LostWhy why_lost = LostWhy::expired;  // the engine's; read and written under the driver's mutex
   std::stop_source lost;

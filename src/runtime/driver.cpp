@@ -53,6 +53,8 @@ static thread_local void* t_frames = nullptr;  // Driver::Frame*
 Driver::Driver(core::EngineSettings settings, DriverParts parts)
     : parts_(std::move(parts)),
       answer_within_(settings.pace.answer_within),
+      patience_(settings.pace.patience),
+      client_(settings.client),
       engine_(std::move(settings), parts_.random) {
   wall_ahead_ = wall_now().time_since_epoch() - now().time_since_epoch();
 }

@@ -86,6 +86,9 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   // For questions that the engine has no part in: see StoreQuestion.
   store::Store& store() { return *parts_.store; }
   Duration answer_within() const { return answer_within_; }
+  Duration patience() const { return patience_; }
+  const store::ClientId& client() const { return client_; }
+  store::Random& random() { return parts_.random; }
   store::TimerId call_at(TimePoint when, Task task) {
     return parts_.loop.call_at(when, std::move(task));
   }
@@ -143,6 +146,8 @@ class Driver final : public std::enable_shared_from_this<Driver>,
 
   DriverParts parts_;
   Duration answer_within_;
+  Duration patience_;
+  store::ClientId client_;
   std::atomic<core::OpId> last_op_{0};
   std::atomic<int> visits_{0};  // threads in post(); those of a store hold no reference
 

@@ -19,6 +19,12 @@ Claimant::Claimant(test::SwitchableStore& link, ClaimKey key, const test::Pace& 
 
 Claimant::~Claimant() = default;
 
+Claimant& Claimant::as(Kind kind, const Shape& shape) {
+  key_.kind = kind;
+  key_.shape = shape;
+  return *this;
+}
+
 HolderRecord Claimant::record(const std::string& reason) const {
   HolderRecord record;
   record.owner = to_string(key_.owner);
@@ -37,6 +43,7 @@ GrantRequest Claimant::request(const How& how) const {
   request.lease = how.lease.value_or(pace_.lease);
   request.spare = how.spare;
   request.record = record(how.reason);
+  request.instead_of = how.instead_of;
   request.line_up = how.line_up;
   request.confirm_within =
       how.confirm_within.value_or(std::min<Duration>(std::chrono::seconds(1), request.lease / 3));

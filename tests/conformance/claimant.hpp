@@ -22,6 +22,7 @@ struct How {
   std::optional<Duration> line_for{};
   std::optional<Duration> confirm_within{};
   std::string reason{};
+  std::optional<store::HoldKey> instead_of{};
 };
 
 inline How in_line(Order order = Order::any) { return {.line_up = true, .order = order}; }
@@ -36,6 +37,9 @@ class Claimant {
   ~Claimant();
   Claimant(const Claimant&) = delete;
   Claimant& operator=(const Claimant&) = delete;
+
+  // Before its first verb: another kind of claim than an exclusive one of a mutex.
+  Claimant& as(store::Kind, const store::Shape&);
 
   test::SwitchableStore& link() { return link_; }
   const store::ClaimKey& key() const { return key_; }

@@ -1,8 +1,6 @@
 // What the suites of other lock libraries hold those to, here through the client's own API on every
 // store. The numbers are those of the scenarios: 1 to 14 any order, 15 to 18 strict order. What a store
 // alone can show is in the rules beside this file; reentrancy (9) is not a mutex's.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -12,74 +10,12 @@
 #include <thread>
 #include <vector>
 
-#include "conformance/fixtures/fixture_list.hpp"
-#include "holdfast/holdfast.hpp"
-#include "runtime/boot_clock.hpp"
-#include "store/memory/memory_store.hpp"
-#include "support/client_bench.hpp"
+#include "conformance/scenarios.hpp"
 
 namespace holdfast::conformance {
 namespace {
 
-using namespace std::chrono_literals;
-using test::ClientBench;
-using test::Link;
-using Peer = ClientBench::Peer;
-
-// Memory once more, in a time that cannot be turned: so that the scenarios are known to work there
-// before the first store comes that has a server.
-class RealTimeMemory final : public test::StoreFixture {
- public:
-  std::string name() const override { return kName; }
-  store::Capabilities expected_capabilities() const override { return {}; }
-  test::Pace pace() const override { return {.lease = 600ms, .slack = 100ms}; }
-  test::OpenedClient open_client() override {
-    return {{0x7265616c, ++clients_}, std::make_unique<store::MemoryStore>(server_, clock_)};
-  }
-  void let_pass(Duration time) override { std::this_thread::sleep_for(time); }
-
-  static constexpr const char* kName = "memory_in_real_time";
-
- private:
-  runtime::BootClock clock_;
-  std::shared_ptr<store::MemoryServer> server_ = std::make_shared<store::MemoryServer>();
-  std::uint64_t clients_ = 0;
-};
-
-class ClientScenarios : public testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    fixture_ = GetParam() == RealTimeMemory::kName ? std::make_unique<RealTimeMemory>()
-                                                   : make_fixture(GetParam());
-    ASSERT_NE(fixture_, nullptr);
-    if (auto real = fixture_->in_real_time()) fixture_ = std::move(real);
-    on_.emplace(*fixture_);
-  }
-  void TearDown() override { on_.reset(); }
-
-  ClientBench& on() { return *on_; }
-  Duration lease() { return on().lease(); }
-  AcquireOptions with(Order order) { return {.lease = lease(), .order = order}; }
-
-  // Arrival counts, not asking: a store with threads of its own may hear the next one first.
-  void until_waiting(std::size_t count) {
-    const auto waiting = [&] {
-      const auto locks = on().look("lock");
-      return locks.empty() ? 0 : locks[0].line.size();
-    };
-    ASSERT_TRUE(on().comes_true([&] { return waiting() == count; }, 20s)) << waiting();
-  }
-
-  bool has_fifo() { return on().capabilities().mutex_fifo; }
-
- private:
-  std::unique_ptr<test::StoreFixture> fixture_;
-  std::optional<ClientBench> on_;
-};
-
-#define HOLDFAST_SCENARIO_NEEDS(capability) \
-  if (!on().capabilities().capability)      \
-  GTEST_SKIP() << "the store " << GetParam() << " declares " #capability " = false"
+class ClientScenarios : public Scenarios {};
 
 // A plain counter that is only exact if the lock excludes, and the fences in the order of holding.
 struct Guarded {
@@ -485,13 +421,7 @@ TEST_P(ClientScenarios, S18_FiveHundredWaitersAreAllServedInOrder) {
   EXPECT_TRUE(on().is_empty());
 }
 
-std::vector<std::string> stores_and_times() {
-  std::vector<std::string> names = listed_stores();
-  names.emplace_back(RealTimeMemory::kName);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Stores, ClientScenarios, testing::ValuesIn(stores_and_times()),
+INSTANTIATE_TEST_SUITE_P(Stores, ClientScenarios, testing::ValuesIn(scenario_stores()),
                          [](const auto& store) { return store.param; });
 
 }  // namespace

@@ -30,6 +30,11 @@ INSTANTIATE_TEST_SUITE_P(Broken, RulesBite, testing::ValuesIn(all_breakages()),
                            return breakage.param.name + "_" + breakage.param.caught_by;
                          });
 
+INSTANTIATE_TEST_SUITE_P(BrokenCells, RulesBite, testing::ValuesIn(cell_breakages()),
+                         [](const auto& breakage) {
+                           return breakage.param.name + "_" + breakage.param.caught_by;
+                         });
+
 TEST(Rules, HaveNamesOfTheirOwn) {
   std::set<std::string> names;
   for (const Rule& rule : all_rules()) {

@@ -190,16 +190,17 @@ store::WatchPtr SimStore::watch(const store::ClaimKey& key, store::WakeFn wake_f
 
 void SimStore::wake(std::uint64_t watch, const store::Wake& wake) {
   if (cut() || strikes(Fault::lost_wake)) return;
-  const auto tell = [this, watch, wake] {
+  // Shared, so that what is told twice is not copied.
+  const auto tell = [this, watch, told = std::make_shared<const store::Wake>(wake)] {
     const auto found = watches_.find(watch);
     if (found == watches_.end() || cut()) return;
     if (world_.tracing()) {
-      world_.trace(who(), wake.offer
-                              ? "is woken: offer of fence " + std::to_string(wake.offer->fence)
+      world_.trace(who(), told->offer
+                              ? "is woken: offer of fence " + std::to_string(told->offer->fence)
                               : std::string("is woken: look"));
     }
     const store::WakeFn fn = found->second;  // it may end the watch
-    fn(wake);
+    fn(*told);
   };
   const Time delay = random_.skewed(plan_.shortest_delay, plan_.longest_delay);
   world_.at(node_, world_.now() + delay, tell);

@@ -137,6 +137,33 @@ void SwitchableStore::force_release(const ForceRequest& request, Call<ForceReply
        [this, request](Call<ForceReply> to) { inner().force_release(request, std::move(to)); });
 }
 
+void SwitchableStore::SwitchableCells::read(const CellKey& key, Call<CellReply> call) {
+  store_.pass(store_.count(&VerbCounts::cells), std::move(call), [this, key](Call<CellReply> to) {
+    store_.inner().cells()->read(key, std::move(to));
+  });
+}
+
+void SwitchableStore::SwitchableCells::write(const CellWrite& ask, Call<CellReply> call) {
+  store_.pass(store_.count(&VerbCounts::cells), std::move(call), [this, ask](Call<CellReply> to) {
+    store_.inner().cells()->write(ask, std::move(to));
+  });
+}
+
+void SwitchableStore::SwitchableCells::add(const CellAdd& ask, Call<CellReply> call) {
+  store_.pass(store_.count(&VerbCounts::cells), std::move(call),
+              [this, ask](Call<CellReply> to) { store_.inner().cells()->add(ask, std::move(to)); });
+}
+
+WatchPtr SwitchableStore::SwitchableCells::watch(const CellKey& key, CellChangedFn changed) {
+  return store_.inner().cells()->watch(key, [state = store_.state_, changed = std::move(changed)] {
+    {
+      const std::lock_guard lock(state->mutex);
+      if (state->link == Link::down || state->link == Link::deaf) return;
+    }
+    changed();
+  });
+}
+
 void SwitchableStore::close() {
   ForwardingStore::close();
   std::deque<Task> dropped;  // each owns a Call, which answers when it is dropped

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "holdfast/store/cells.hpp"
 #include "holdfast/task.hpp"
 #include "support/forwarding_store.hpp"
 
@@ -31,6 +32,7 @@ struct VerbCounts {
   std::uint64_t watch = 0;
   std::uint64_t inspect = 0;
   std::uint64_t force_release = 0;
+  std::uint64_t cells = 0;  // of all verbs of cells; not in all(), which is about locks
 
   std::uint64_t all() const {
     return try_grant + renew + release + withdraw + watch + inspect + force_release;
@@ -61,9 +63,22 @@ class SwitchableStore final : public ForwardingStore {
   store::WatchPtr watch(const store::ClaimKey&, store::WakeFn) override;
   void inspect(std::string_view pattern, store::Call<store::InspectReply>) override;
   void force_release(const store::ForceRequest&, store::Call<store::ForceReply>) override;
+  store::Cells* cells() override { return inner().cells() != nullptr ? &cells_ : nullptr; }
   void close() override;
 
  private:
+  class SwitchableCells final : public store::Cells {
+   public:
+    explicit SwitchableCells(SwitchableStore& store) : store_(store) {}
+    void read(const store::CellKey&, store::Call<store::CellReply>) override;
+    void write(const store::CellWrite&, store::Call<store::CellReply>) override;
+    void add(const store::CellAdd&, store::Call<store::CellReply>) override;
+    store::WatchPtr watch(const store::CellKey&, store::CellChangedFn) override;
+
+   private:
+    SwitchableStore& store_;
+  };
+
   // Shared with the wake functions and late answers, which may outlive the store.
   struct State {
     std::mutex mutex;
@@ -79,6 +94,7 @@ class SwitchableStore final : public ForwardingStore {
   void pass(Link, store::Call<Reply>, Verb);
 
   std::shared_ptr<State> state_ = std::make_shared<State>();
+  SwitchableCells cells_{*this};
 };
 
 }  // namespace holdfast::test

@@ -288,7 +288,7 @@ TEST_F(LockTableTest, FencesThatRunOutAreRefusedAndNeverWrap) {
   EXPECT_TRUE(look().empty());
 }
 
-TEST_F(LockTableTest, OnlyExclusiveMutexesAreKept) {
+TEST_F(LockTableTest, WhatMakesNoSenseIsRejectedAndLeavesNothing) {
   const auto why = [&](const GrantRequest& what) {
     const GrantReply reply = ask(what);
     const auto* no = std::get_if<Rejected>(&reply);
@@ -296,7 +296,7 @@ TEST_F(LockTableTest, OnlyExclusiveMutexesAreKept) {
   };
   GrantRequest odd = request(1);
   odd.kind = Kind::semaphore;
-  EXPECT_EQ(why(odd), Errc::unsupported);
+  EXPECT_EQ(why(odd), Errc::invalid_argument) << "without permits";
   odd = request(1);
   odd.shape = Shape::shared();
   EXPECT_EQ(why(odd), Errc::unsupported);
@@ -306,11 +306,11 @@ TEST_F(LockTableTest, OnlyExclusiveMutexesAreKept) {
   odd = request(1);
   odd.name = LockName();
   EXPECT_EQ(why(odd), Errc::invalid_name);
+  odd = request(1);
+  odd.kind = Kind::shared_mutex;
+  odd.shape = Shape::permits(1, 2);
+  EXPECT_EQ(why(odd), Errc::invalid_argument);
   EXPECT_EQ(table.size(), 0U);
-
-  ForceRequest force = forcing(1, true);
-  force.kind = Kind::shared_mutex;
-  EXPECT_TRUE(std::holds_alternative<Rejected>(table.force_release(force, now, told)));
 }
 
 TEST_F(LockTableTest, OtherVerbsOfAnotherKindDoNotTouchTheMutex) {

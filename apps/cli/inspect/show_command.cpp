@@ -53,7 +53,7 @@ int show(const Arguments& arguments) {
 
   const bool none = found->empty();
   if (arguments.has("json")) {
-    const LockInfo lock = none ? LockInfo{name, "exclusive", {}, {}} : found->front();
+    const LockInfo lock = none ? LockInfo{name, "mutex", "exclusive", {}, {}} : found->front();
     Json json = to_json(lock, store.shown_url(), wall_now());
     json["place"] = *place;
     print(json_text(json) + "\n");

@@ -55,7 +55,7 @@ int dry_run(const RunOptions& options) {
   if (!place) throw Refusal(place.error());
 
   const LockInfo lock =
-      found->empty() ? LockInfo{options.name, "exclusive", {}, {}} : found->front();
+      found->empty() ? LockInfo{options.name, "mutex", "exclusive", {}, {}} : found->front();
   const Verdict verdict = judge(options, lock);
   if (options.json) {
     Json json = to_json(lock, options.store.shown_url(), wall_now());

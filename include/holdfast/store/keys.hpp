@@ -20,6 +20,13 @@ struct Shape {
   std::uint32_t take = 1;  // permits only: how many
   std::uint32_t of = 1;    // permits only: of how many
 
+  // Whether two claims of these shapes can be held at the same time, as far as one does not need the
+  // permits that the other has taken.
+  constexpr bool goes_with(const Shape& other) const {
+    if (form == Form::exclusive || other.form == Form::exclusive) return false;
+    return form != Form::upgradeable || other.form != Form::upgradeable;
+  }
+
   static constexpr Shape exclusive() { return {}; }
   static constexpr Shape shared() { return {.form = Form::shared}; }
   static constexpr Shape upgradeable() { return {.form = Form::upgradeable}; }

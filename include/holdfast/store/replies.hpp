@@ -26,6 +26,9 @@ struct Granted {
   std::uint64_t fence = 0;
   std::uint64_t spare = 0;  // fence + 1 … fence + spare are reserved for hand-offs
   Duration lease{};         // what the store really gave
+  // Permits: which of them, counted from 0. Two holds never have the same one. May be empty if the
+  // store does not tell them apart.
+  std::vector<std::uint32_t> slots{};
 };
 struct Refused {
   std::optional<HolderRecord> holder{};

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "holdfast/holder_record.hpp"
 #include "holdfast/options.hpp"
@@ -24,7 +25,8 @@ struct GrantRequest : ClaimKey {
   Duration line_for{};
   Duration confirm_within{};
 
-  // Upgrade or downgrade: the hold that this claim replaces in one step, if it is granted.
+  // Upgrade or downgrade: the hold that this claim replaces in one step, if it is granted. Until then
+  // that hold stays, and it needs renewals of its own.
   std::optional<HoldKey> instead_of{};
 };
 
@@ -46,6 +48,7 @@ struct Wake {
   struct Offer {
     std::uint64_t fence = 0;
     std::uint64_t spare = 0;
+    std::vector<std::uint32_t> slots{};  // as in Granted
   };
   std::optional<Offer> offer{};
   // Else: look again after this long (0 = now).

@@ -32,6 +32,14 @@ class Cells;
 //   revoke         force_release without `now`: renewals answer Gone{forced}, the lock is free when
 //                  its holder releases it or its lease ends.
 //   kinds          A name in use with another kind is Rejected (or is another lock).
+//   shapes         One line serves all shapes in order. Readers that stand together at its head are
+//                  served together; nobody overtakes a head that waits, however little it wants.
+//   permits        Either all that a claim takes or none. The number there are is that of the claims
+//                  in use (another one is Rejected with size_mismatch), or the `size` cell's.
+//   instead of     An upgrade (upgradeable to exclusive) waits at the head of the line and keeps its
+//                  old hold until it is granted; a downgrade is granted at once. Readers cannot be
+//                  upgraded: two of them would wait for each other. If the old hold is gone the
+//                  request is Rejected with lost.
 //
 // Threads      All verbs from any thread. Calls may be answered inline. No lock of the store's may
 //              be held while a Call is answered or a WakeFn runs.

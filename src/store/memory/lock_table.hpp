@@ -23,7 +23,6 @@ using rules::Told;
 //              counter serves all names, so a free lock leaves nothing behind. Wakes are appended to
 //              `told` in the order in which they should be delivered.
 // Time         Told with each question; it must not go back.
-// Limits       Mutexes only: other kinds and shapes are Rejected with Errc::unsupported.
 // Threads      None of its own, and no lock: one caller at a time.
 class LockTable {
  public:

@@ -53,7 +53,15 @@ auto MemoryServer::run(const Clock& clock, Verb verb) {
 // --- a client's store ---
 
 Capabilities MemoryStore::capabilities() const {
-  return {.mutex_any = true, .mutex_fifo = true, .hand_over = true, .inspect = true};
+  return {.mutex_any = true,
+          .mutex_fifo = true,
+          .shared = true,
+          .downgrade = true,
+          .upgradeable = true,
+          .permits = true,
+          .cells = true,
+          .hand_over = true,
+          .inspect = true};
 }
 
 // The answer comes last: once the last Call is answered the store may be destroyed.

@@ -14,6 +14,7 @@
 #include "holdfast/store/factory.hpp"
 #include "holdfast/store/store.hpp"
 #include "store/memory/lock_table.hpp"
+#include "store/memory/memory_cells.hpp"
 #include "transport/watch_list.hpp"
 
 namespace holdfast::store {
@@ -33,6 +34,7 @@ class MemoryServer {
   WatchPtr watch(const ClaimKey& claim, WakeFn wake) {
     return watches_.add(claim, std::move(wake));
   }
+  CellServer& cells() { return cells_; }
 
  private:
   friend class MemoryStore;
@@ -44,6 +46,7 @@ class MemoryServer {
   std::mutex mutex_;
   LockTable table_;
   transport::WatchList watches_;
+  CellServer cells_;
 };
 
 // One client's view of a MemoryServer. Every Call is answered before its verb returns.
@@ -60,6 +63,7 @@ class MemoryStore final : public Store {
   WatchPtr watch(const ClaimKey&, WakeFn) override;
   void inspect(std::string_view pattern, Call<InspectReply>) override;
   void force_release(const ForceRequest&, Call<ForceReply>) override;
+  Cells* cells() override { return &cells_; }
   void close() override { closed_ = true; }
 
  private:
@@ -69,6 +73,7 @@ class MemoryStore final : public Store {
   std::shared_ptr<MemoryServer> server_;
   const Clock& clock_;
   std::atomic<bool> closed_ = false;
+  MemoryCells cells_{server_->cells(), clock_, closed_};
 };
 
 extern const StoreFactory k_memory_factory;

@@ -78,6 +78,11 @@ Statement& Statement::bind_blob(std::string_view value) {
   return *this;
 }
 
+Statement& Statement::bind_null() {
+  check(db_, sqlite3_bind_null(statement_, ++bound_));
+  return *this;
+}
+
 bool Statement::step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
@@ -195,14 +200,16 @@ bool Database::empty_log() {
 }
 
 bool Database::keep_room() {
-  constexpr std::int64_t kFew = 8;  // more pages than one transaction adds
+  constexpr std::int64_t kFew = 32;  // more pages than one transaction adds, with a cell of 64 KiB
   const std::int64_t page = number("PRAGMA page_size");
   struct stat status {};
   if (page <= 0 || ::stat(path_.c_str(), &status) != 0) return false;
   sqlite3_int64 size = status.st_size;
   bool enough = true;
-  if (size < (number("PRAGMA page_count") + kFew) * page) {
-    sqlite3_int64 wanted = size + kRoomStep;
+  // The log may hold pages that the file has not got yet: a step from its size alone may not do.
+  const sqlite3_int64 needed = (number("PRAGMA page_count") + kFew) * page;
+  if (size < needed) {
+    sqlite3_int64 wanted = std::max<sqlite3_int64>(size + kRoomStep, needed);
     enough = sqlite3_file_control(db_, "main", SQLITE_FCNTL_SIZE_HINT, &wanted) == SQLITE_OK;
     if (enough && ::stat(path_.c_str(), &status) == 0) size = status.st_size;
   }

@@ -41,6 +41,7 @@ class Statement {
   Statement& bind(std::int64_t);
   Statement& bind_text(std::string_view);
   Statement& bind_blob(std::string_view);
+  Statement& bind_null();
 
   bool step();  // true: there is a row
   void run();   // to its end

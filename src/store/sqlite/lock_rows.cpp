@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <sstream>
 
 #include "store/sqlite/statements.hpp"
 
@@ -20,12 +22,96 @@ HolderRecord record_from(const Statement& row, int column, const OwnerId& owner)
   return record;
 }
 
-OwnerId owner_from(const Statement& row) {
-  return {client_from(row.bytes(0)), static_cast<std::uint64_t>(row.integer(1))};
-}
-
 std::int64_t signed_of(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 std::uint64_t unsigned_of(std::int64_t number) { return static_cast<std::uint64_t>(number); }
+
+OwnerId owner_from(const Statement& row, int column) {
+  return {client_from(row.bytes(column)), unsigned_of(row.integer(column + 1))};
+}
+
+Kind kind_from(std::int64_t number) {
+  if (number < 0 || number > static_cast<std::int64_t>(Kind::semaphore)) {
+    throw Failure(Errc::store_corrupt, "a lock is of an unknown kind");
+  }
+  return static_cast<Kind>(number);
+}
+
+// Reads form, take and of from the column on.
+Shape shape_from(const Statement& row, int column) {
+  const std::int64_t form = row.integer(column);
+  if (form < 0 || form > static_cast<std::int64_t>(Shape::Form::permits)) {
+    throw Failure(Errc::store_corrupt, "a claim has an unknown shape");
+  }
+  return {.form = static_cast<Shape::Form>(form),
+          .take = static_cast<std::uint32_t>(row.integer(column + 1)),
+          .of = static_cast<std::uint32_t>(row.integer(column + 2))};
+}
+
+void bind_shape(Statement& statement, const Shape& shape) {
+  statement.bind(static_cast<std::int64_t>(shape.form)).bind(shape.take).bind(shape.of);
+}
+
+// Reads client, claim and fence from the column on.
+std::optional<rules::Replaced> replaced_from(const Statement& row, int column) {
+  if (row.null(column)) return std::nullopt;
+  return rules::Replaced{owner_from(row, column), unsigned_of(row.integer(column + 2))};
+}
+
+// `client` are the bytes of its client, and must outlive the statement.
+void bind_replaced(Statement& statement, const std::optional<rules::Replaced>& replaced,
+                   const std::string& client) {
+  if (!replaced) {
+    statement.bind_null().bind_null().bind_null();
+    return;
+  }
+  statement.bind_blob(client)
+      .bind(signed_of(replaced->owner.claim))
+      .bind(signed_of(replaced->fence));
+}
+
+// "0 3 4"
+std::string text_of(const std::vector<std::uint32_t>& slots) {
+  std::string text;
+  for (const std::uint32_t slot : slots) {
+    text += (text.empty() ? "" : " ") + std::to_string(slot);
+  }
+  return text;
+}
+
+std::vector<std::uint32_t> slots_from(const std::string& text) {
+  std::istringstream numbers(text);
+  return {std::istream_iterator<std::uint32_t>(numbers), {}};
+}
+
+// The columns that a mutex's hold and a share have in common.
+rules::HeldClaim hold_from(const Statement& row) {
+  rules::HeldClaim held;
+  held.owner = owner_from(row, 0);
+  held.fence = unsigned_of(row.integer(2));
+  held.spare = unsigned_of(row.integer(3));
+  held.until = from_ns(row.integer(4));
+  held.offered = row.integer(5) != 0;
+  held.revoked = row.integer(6) != 0;
+  held.record = record_from(row, 7, held.owner);
+  return held;
+}
+
+// `client` are the bytes of its client, and must outlive the statement.
+void bind_hold(Statement& statement, const rules::HeldClaim& held, const std::string& client) {
+  statement.bind_blob(client)
+      .bind(signed_of(held.owner.claim))
+      .bind(signed_of(held.fence))
+      .bind(signed_of(held.spare))
+      .bind(ns(held.until))
+      .bind(held.offered ? 1 : 0)
+      .bind(held.revoked ? 1 : 0);
+  bind_record(statement, held.record);
+}
+
+bool is_among(const std::vector<rules::HeldClaim>& holds, const OwnerId& owner) {
+  return std::any_of(holds.begin(), holds.end(),
+                     [&](const rules::HeldClaim& each) { return each.owner == owner; });
+}
 
 }  // namespace
 
@@ -53,12 +139,12 @@ void bind_record(Statement& statement, const HolderRecord& record) {
 }
 
 LockRows::LockRows(Database& db, const LockName& name) : db_(db), name_(name.bytes()) {
-  load_held();
+  load_holds();
   load_line();
   before_ = entry;
 }
 
-void LockRows::load_held() {
+void LockRows::load_holds() {
   Statement row = db_.prepare(kLoadLock);
   row.bind_blob(name_);
   stored_ = row.step();
@@ -66,17 +152,21 @@ void LockRows::load_held() {
     fences = rules::FenceCounter(unsigned_of(db_.number(kFloor)));
     return;
   }
-  const std::uint64_t fence = unsigned_of(row.integer(2)), spare = unsigned_of(row.integer(3));
-  fences = rules::FenceCounter(fence + spare);
-  if (row.null(0)) return;
-  rules::HeldClaim& held = entry.held.emplace();
-  held.owner = owner_from(row);
-  held.fence = fence;
-  held.spare = spare;
-  held.until = from_ns(row.integer(4));
-  held.offered = row.integer(5) != 0;
-  held.revoked = row.integer(6) != 0;
-  held.record = record_from(row, 7, held.owner);
+  fences = rules::FenceCounter(unsigned_of(row.integer(2)) + unsigned_of(row.integer(3)));
+  entry.kind = kind_from(row.integer(12));
+  if (entry.kind != Kind::mutex) return load_shares();
+  if (!row.null(0)) entry.holds.push_back(hold_from(row));
+}
+
+void LockRows::load_shares() {
+  Statement row = db_.prepare(kLoadShares);
+  row.bind_blob(name_);
+  while (row.step()) {
+    rules::HeldClaim& share = entry.holds.emplace_back(hold_from(row));
+    share.shape = shape_from(row, 12);
+    share.slots = slots_from(row.bytes(15));
+    share.replaces = replaced_from(row, 16);
+  }
 }
 
 void LockRows::load_line() {
@@ -84,37 +174,79 @@ void LockRows::load_line() {
   row.bind_blob(name_);
   while (row.step()) {
     rules::WaitingClaim& waiting = entry.line.emplace_back();
-    waiting.owner = owner_from(row);
+    waiting.owner = owner_from(row, 0);
     waiting.spare = unsigned_of(row.integer(2));
     waiting.confirm_within = Duration(row.integer(3));
     waiting.until = from_ns(row.integer(4));
     waiting.record = record_from(row, 5, waiting.owner);
+    waiting.shape = shape_from(row, 11);
+    waiting.replaces = replaced_from(row, 14);
     places_[waiting.owner] = row.integer(10);
   }
 }
 
 void LockRows::save() {
-  if (entry.held != before_.held) save_held();
+  if (entry == before_) return;
+  const bool shared = entry.kind != Kind::mutex || before_.kind != Kind::mutex;
+  if (shared) {
+    save_shares();
+  } else if (entry.holds != before_.holds) {
+    save_mutex();
+  }
   if (entry.line != before_.line) save_line();
 }
 
-void LockRows::save_held() {
-  if (!entry.held) {
+void LockRows::save_mutex() {
+  if (entry.holds.empty()) {
     db_.prepare(kSaveFree).bind_blob(name_).run();
     return;
   }
-  const rules::HeldClaim& held = *entry.held;
+  const rules::HeldClaim& held = entry.holds.front();
   const std::string client = bytes_of(held.owner.client);
   Statement row = db_.prepare(kSaveHeld);
-  row.bind_blob(name_)
-      .bind_blob(client)
-      .bind(signed_of(held.owner.claim))
-      .bind(signed_of(held.fence))
-      .bind(signed_of(held.spare))
-      .bind(ns(held.until))
-      .bind(held.offered ? 1 : 0)
-      .bind(held.revoked ? 1 : 0);
-  bind_record(row, held.record);
+  row.bind_blob(name_);
+  bind_hold(row, held, client);
+  row.run();
+}
+
+// Kinds change only while nobody holds the lock and nobody waits for it.
+void LockRows::save_shares() {
+  for (const rules::HeldClaim& old : before_.holds) {
+    if (before_.kind == Kind::mutex || is_among(entry.holds, old.owner)) continue;
+    const std::string client = bytes_of(old.owner.client);
+    db_.prepare(kEndShare)
+        .bind_blob(name_)
+        .bind_blob(client)
+        .bind(signed_of(old.owner.claim))
+        .run();
+  }
+  if (entry.idle()) {
+    db_.prepare(kSaveFree).bind_blob(name_).run();
+    return;
+  }
+  if (entry.kind == Kind::mutex) return save_mutex();
+  db_.prepare(kSaveShared)
+      .bind_blob(name_)
+      .bind(static_cast<std::int64_t>(entry.kind))
+      .bind(signed_of(fences.last()))
+      .bind(ns(kNever))
+      .run();
+  for (const rules::HeldClaim& share : entry.holds) {
+    const auto& old = before_.holds;
+    if (std::find(old.begin(), old.end(), share) == old.end()) save_share(share);
+  }
+}
+
+void LockRows::save_share(const rules::HeldClaim& share) {
+  const std::string client = bytes_of(share.owner.client);
+  const std::string slots = text_of(share.slots);
+  const std::string old_client = share.replaces ? bytes_of(share.replaces->owner.client) : "";
+  Statement row = db_.prepare(kSaveShare);
+  row.bind_blob(name_);
+  bind_hold(row, share, client);
+  bind_shape(row, share.shape);
+  row.bind_text(slots);
+  bind_replaced(row, share.replaces, old_client);
   row.run();
 }
 
@@ -141,6 +273,7 @@ bool LockRows::was_in_line(const rules::WaitingClaim& waiting) const {
 
 void LockRows::save_waiting(const rules::WaitingClaim& waiting, std::int64_t place) {
   const std::string client = bytes_of(waiting.owner.client);
+  const std::string old_client = waiting.replaces ? bytes_of(waiting.replaces->owner.client) : "";
   Statement row = db_.prepare(kSaveWaiting);
   row.bind_blob(name_)
       .bind(place)
@@ -150,6 +283,8 @@ void LockRows::save_waiting(const rules::WaitingClaim& waiting, std::int64_t pla
       .bind(waiting.confirm_within.count())
       .bind(ns(waiting.until));
   bind_record(row, waiting.record);
+  bind_shape(row, waiting.shape);
+  bind_replaced(row, waiting.replaces, old_client);
   row.run();
 }
 

@@ -19,7 +19,7 @@ constexpr TimePoint from_ns(std::int64_t count) { return TimePoint(Duration(coun
 // Binds host, pid, program, since and reason.
 void bind_record(Statement&, const HolderRecord&);
 
-// One lock with its line, read and written back inside a transaction. What did not change is not
+// One lock with its holds and its line, read and written back inside a transaction. What did not change is not
 // written.
 class LockRows {
  public:
@@ -30,9 +30,12 @@ class LockRows {
   void save();
 
  private:
-  void load_held();
+  void load_holds();
+  void load_shares();
   void load_line();
-  void save_held();
+  void save_mutex();
+  void save_shares();
+  void save_share(const rules::HeldClaim&);
   void save_line();
   void save_waiting(const rules::WaitingClaim&, std::int64_t place);
   bool was_in_line(const rules::WaitingClaim&) const;  // just like that

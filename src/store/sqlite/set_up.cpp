@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "store/sqlite/cell_statements.hpp"
 #include "store/sqlite/lock_rows.hpp"
 #include "store/sqlite/statements.hpp"
 
@@ -57,6 +58,8 @@ void make_database(const Place& place, const Machine& machine, const Clock& cloc
   try {
     Database db(draft, Database::Mode::existing, clock);
     db.execute(kSchema);
+    db.execute(kShares);
+    db.execute(kCellSchema);
     write_machine(db, "INSERT INTO meta VALUES(1, ?1, ?2, ?3, 1 << 40)", machine);
   } catch (...) {
     remove_database(draft);
@@ -72,10 +75,31 @@ void make_database(const Place& place, const Machine& machine, const Clock& cloc
   }
 }
 
-void check_schema(Database& db, const std::string& path) {
+// Whether a session is locked: its process is there. None survives a boot.
+bool somebody_lives(Database& db, const SessionFolder& sessions) {
+  Statement row = db.prepare(kAllSessions);
+  while (row.step()) {
+    const ClientId client = client_from(row.bytes(0));
+    const FileId file{row.integer(1), row.integer(2)};
+    if (sessions.has(client, file) && !sessions.proof_of_death(client, file)) return true;
+  }
+  return false;
+}
+
+// While nobody uses it: programs of that version would not see what is new.
+void upgrade(Database& db, const SessionFolder& sessions) {
+  Transaction transaction(db);
+  if (db.number("PRAGMA user_version") != 1 || somebody_lives(db, sessions)) return;
+  db.execute(kShares);
+  db.execute(kUpgradeFrom1);
+  transaction.commit();
+}
+
+void check_schema(Database& db, const SessionFolder& sessions, const std::string& path) {
   if (db.number("PRAGMA application_id") != kApplicationId) {
     throw Failure(Errc::store_corrupt, path + " is not a store of Holdfast's, or it is damaged");
   }
+  if (db.number("PRAGMA user_version") == 1) upgrade(db, sessions);
   const auto version = db.number("PRAGMA user_version");
   if (version != kSchemaVersion) {
     throw Failure(Errc::protocol, path + " has the layout of version " + std::to_string(version) +
@@ -89,17 +113,6 @@ Machine machine_of(Database& db) {
   Statement row = db.prepare("SELECT machine, boot, time_namespace FROM meta");
   if (!row.step()) throw Failure(Errc::store_corrupt, "the store has lost its first row");
   return {row.bytes(0), row.bytes(1), row.bytes(2)};
-}
-
-// No process survives a boot: a session that is locked was not left by an earlier one.
-bool somebody_lives(Database& db, const SessionFolder& sessions) {
-  Statement row = db.prepare(kAllSessions);
-  while (row.step()) {
-    const ClientId client = client_from(row.bytes(0));
-    const FileId file{row.integer(1), row.integer(2)};
-    if (sessions.has(client, file) && !sessions.proof_of_death(client, file)) return true;
-  }
-  return false;
 }
 
 // BOOTTIME means something only within one boot of one machine, seen from one time namespace.
@@ -130,6 +143,7 @@ void check_clock(Database& db, const std::string& path, const SessionFolder& ses
     }
     write_machine(db, kNewBoot, here);
     db.execute(kForgetAll);
+    db.execute(kForgetCellClients);
   }
   transaction.commit();
 }
@@ -172,7 +186,8 @@ std::unique_ptr<Database> set_up(const Place& place, const SessionFolder& sessio
   if (db->read_only()) {
     throw Failure(Errc::permission, place.database + " cannot be written by this user");
   }
-  check_schema(*db, place.database);
+  check_schema(*db, sessions, place.database);
+  db->execute(kCellSchema);  // a file that was made before there were cells
   check_clock(*db, place.database, sessions, machine);
   db->execute("PRAGMA synchronous = NORMAL");
   db->know_logs();

@@ -42,14 +42,25 @@ SqliteStore::SqliteStore(Parts parts)
       sessions_(set_up_sessions(place_)),
       db_(set_up(place_, sessions_, parts.machine, clock_)) {
   if (parts.has_worker) {
-    worker_ = std::make_unique<transport::Worker>("holdfast-sqlite", [this] { look_at_claims(); });
+    worker_ = std::make_unique<transport::Worker>("holdfast-sqlite", [this] {
+      look_at_claims();
+      look_at_cells();
+    });
   }
 }
 
 SqliteStore::~SqliteStore() { close(); }
 
 Capabilities SqliteStore::capabilities() const {
-  return {.mutex_any = true, .mutex_fifo = true, .hand_over = true, .inspect = true};
+  return {.mutex_any = true,
+          .mutex_fifo = true,
+          .shared = true,
+          .downgrade = true,
+          .upgradeable = true,
+          .permits = true,
+          .cells = true,
+          .hand_over = true,
+          .inspect = true};
 }
 
 // ---- how a verb is answered ----
@@ -263,9 +274,10 @@ void SqliteStore::pass_over_the_dead(LockEntry& lock, TimePoint now, Proofs& pro
     return proof && proofs.emplace(client, std::move(proof)).second;
   };
   lock.drop_lapsed(now);
-  if (lock.held && dead(lock.held->owner.client)) lock.held.reset();
+  std::erase_if(lock.holds, [&](const auto& hold) { return dead(hold.owner.client); });
   // Whom the lock would be offered to.
-  while (!lock.held && !lock.line.empty() && dead(lock.line.front().owner.client)) {
+  const bool only_holder = lock.kind == Kind::mutex && !lock.holds.empty();
+  while (!only_holder && !lock.line.empty() && dead(lock.line.front().owner.client)) {
     lock.line.pop_front();
   }
 }
@@ -355,8 +367,9 @@ void SqliteStore::bury(const ClientId& client, Wakes& wakes) {
     const auto name = LockName::checked(bytes_of_name);
     if (!name) throw Failure(Errc::store_corrupt, "a lock has an impossible name");
     LockRows rows(*db_, *name);
-    if (rows.entry.held && rows.entry.held->owner.client == client) rows.entry.held.reset();
-    std::erase_if(rows.entry.line, [&](const auto& each) { return each.owner.client == client; });
+    const auto is_its = [&](const auto& claim) { return claim.owner.client == client; };
+    std::erase_if(rows.entry.holds, is_its);
+    std::erase_if(rows.entry.line, is_its);
     pass_over_the_dead(rows.entry, now, proofs);
     rows.entry.settle(Moment{now, rows.fences, wakes});
     rows.save();
@@ -372,6 +385,8 @@ void SqliteStore::drop_free_rows() {
   if (!count.step() || count.integer(0) <= kFreeRowsKept) return;
   Transaction transaction(*db_);
   db_->prepare(kDropLapsedLine).bind(now).run();
+  db_->prepare(kDropLapsedShares).bind(now).run();
+  db_->prepare(kFreeUnshared).run();
   db_->prepare(kRaiseFloor).bind(now).run();
   db_->prepare(kDropFree).bind(now).run();
   transaction.commit();
@@ -417,36 +432,116 @@ SqliteStore::Sight SqliteStore::look_at(const LockName& name) {
   Statement row = db_->prepare(kLook);
   row.bind_blob(name.bytes());
   const TimePoint now = clock_.now();
-  if (!row.step() || row.null(0) || rules::lapsed(from_ns(row.integer(4)), now)) return sight;
+  if (!row.step()) return sight;
+  if (row.integer(6) != 0) return look_at_shares(name, now);
+  const TimePoint until = from_ns(row.integer(4));
+  if (row.null(0) || rules::lapsed(until, now)) return sight;
   const OwnerId holder{client_from(row.bytes(0)), static_cast<std::uint64_t>(row.integer(1))};
   if (proof_of_death(holder.client)) return sight;
-  sight.holder = holder;
-  sight.offered = row.integer(5) != 0;
-  sight.offer = {static_cast<std::uint64_t>(row.integer(2)),
-                 static_cast<std::uint64_t>(row.integer(3))};
-  sight.left = left_until(from_ns(row.integer(4)), now);
-  if (sight.offered) {
-    Statement head = db_->prepare(kHead);
-    head.bind_blob(name.bytes());
-    if (head.step()) {
-      sight.head = {client_from(head.bytes(0)), static_cast<std::uint64_t>(head.integer(1))};
-    }
+  sight.may_ask = false;
+  if (row.integer(5) == 0) return sight;
+  sight.offers[holder] = {
+      static_cast<std::uint64_t>(row.integer(2)), static_cast<std::uint64_t>(row.integer(3)), {}};
+  sight.left = left_until(until, now);
+  Statement head = db_->prepare(kHead);
+  head.bind_blob(name.bytes());
+  if (head.step()) {
+    sight.head = {client_from(head.bytes(0)), static_cast<std::uint64_t>(head.integer(1))};
   }
+  return sight;
+}
+
+SqliteStore::Sight SqliteStore::look_at_shares(const LockName& name, TimePoint now) {
+  Sight sight;
+  const Transaction moment(*db_, Transaction::Purpose::reading);
+  const LockEntry lock = LockRows(*db_, name).entry;
+  const auto is_over = [&](const auto& claim) {
+    return rules::lapsed(claim.until, now) || proof_of_death(claim.owner.client);
+  };
+  sight.may_ask = std::any_of(lock.holds.begin(), lock.holds.end(), is_over) ||
+                  (!lock.line.empty() && is_over(lock.line.front()));
+  sight.left = kForever;
+  for (const rules::HeldClaim& hold : lock.holds) {
+    if (!hold.offered) continue;
+    sight.offers[hold.owner] = {hold.fence, hold.spare, hold.slots};
+    sight.left = std::min(sight.left, left_until(hold.until, now));
+  }
+  if (!lock.line.empty()) sight.head = lock.line.front().owner;
   return sight;
 }
 
 std::optional<Wake> SqliteStore::Sight::wake_for(const OwnerId& claim) const {
   Wake wake;
-  if (!holder) return wake;  // it is free for whoever asks
-  if (!offered) return std::nullopt;
-  if (*holder == claim) {
-    wake.offer = offer;
-  } else if (head == claim) {
+  const auto own = offers.find(claim);
+  if (own != offers.end()) {
+    wake.offer = own->second;
+  } else if (!may_ask && !offers.empty() && head == claim) {
     wake.look_after = left;
-  } else {
+  } else if (!may_ask) {
     return std::nullopt;
   }
   return wake;
+}
+
+// ---- cells ----
+
+void SqliteStore::CellVerbs::read(const CellKey& key, Call<CellReply> call) {
+  store_.ask(std::move(call), key, [](SqliteStore& self, const CellKey& it, Wakes&) {
+    self.need_file(self.db_->moved_lately());
+    return read_cell(*self.db_, it);
+  });
+}
+
+void SqliteStore::CellVerbs::write(const CellWrite& request, Call<CellReply> call) {
+  store_.ask(std::move(call), request, [](SqliteStore& self, const CellWrite& it, Wakes& wakes) {
+    self.need_file(self.db_->moved_lately());
+    return self.told(write_cell(*self.db_, it, self.clock_), wakes);
+  });
+}
+
+void SqliteStore::CellVerbs::add(const CellAdd& request, Call<CellReply> call) {
+  store_.ask(std::move(call), request, [](SqliteStore& self, const CellAdd& it, Wakes& wakes) {
+    self.need_file(self.db_->moved_lately());
+    return self.told(add_to_cell(*self.db_, it, self.clock_), wakes);
+  });
+}
+
+WatchPtr SqliteStore::CellVerbs::watch(const CellKey& key, CellChangedFn changed) {
+  WatchPtr watch = store_.cell_watches_.add(key, std::move(changed));
+  if (store_.worker_) store_.worker_->listen(kLookEvery);
+  return watch;
+}
+
+CellReply SqliteStore::told(CellChange change, Wakes& wakes) {
+  if (worker_ && !cell_watches_.empty()) worker_->post([this] { look_at_cells(); });
+  for (const ClientId& client : change.waiters) {
+    if (client != client_) wakes.push_back({{client, 0}, {}});
+  }
+  return std::move(change.reply);
+}
+
+void SqliteStore::look_at_cells() {
+  std::vector<transport::CellWatchList::Function> told;
+  {
+    const std::vector<CellKey> keys = cell_watches_.keys();
+    const std::lock_guard lock(mutex_);
+    if (closed_ || (keys.empty() && !cell_waiters_.any())) return;
+    db_->give_up_at(later(clock_.now(), kLookEvery));
+    try {
+      if (!keys.empty()) need_session();  // its futex is what wakes us
+      cell_waiters_.keep(*db_, keys, clock_.now());
+    } catch (const Failure&) {  // nobody will wake us: we look all the same
+    }
+    try {
+      for (const CellKey& key : keys) {
+        for (auto& each : cell_watches_.seen(key, version_of_cell(*db_, key))) {
+          told.push_back(std::move(each));
+        }
+      }
+    } catch (const Failure&) {  // it looks again soon; what is really wrong the verbs will tell
+    }
+  }
+  for (const auto& changed : told) (*changed)();
 }
 
 // ---- for people ----
@@ -514,6 +609,7 @@ void SqliteStore::end_session() {
   try {
     db_->give_up_at(later(clock_.now(), std::chrono::seconds(1)));
     if (!db_->moved()) {
+      cell_waiters_.keep(*db_, {}, clock_.now());
       db_->prepare(kEndSession).bind_blob(client_bytes_).run();
       if (db_->changes() == 1) sessions_.remove(client_);
     } else {

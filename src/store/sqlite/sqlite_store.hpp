@@ -14,14 +14,18 @@
 #include <optional>
 #include <vector>
 
+#include "holdfast/store/cells.hpp"
 #include "holdfast/store/clock.hpp"
 #include "holdfast/store/factory.hpp"
 #include "holdfast/store/store.hpp"
 #include "rules/lock_entry.hpp"
+#include "store/sqlite/cell_rows.hpp"
+#include "store/sqlite/cell_waiters.hpp"
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/machine.hpp"
 #include "store/sqlite/place.hpp"
 #include "store/sqlite/session_folder.hpp"
+#include "transport/cell_watch_list.hpp"
 #include "transport/watch_list.hpp"
 #include "transport/worker.hpp"
 
@@ -57,6 +61,7 @@ class SqliteStore final : public Store {
   WatchPtr watch(const ClaimKey&, WakeFn) override;
   void inspect(std::string_view pattern, Call<InspectReply>) override;
   void force_release(const ForceRequest&, Call<ForceReply>) override;
+  Cells* cells() override { return &cells_; }
   std::string place_of(Kind, const LockName&) const override;
   void examine(Call<ExamineReply>) override;
   int lifeline() override;
@@ -64,8 +69,22 @@ class SqliteStore final : public Store {
 
   // Looks at every watched claim, and delivers what it finds. The worker does so by itself.
   void look_at_claims();
+  // The same for watched cells.
+  void look_at_cells();
 
  private:
+  class CellVerbs final : public Cells {
+   public:
+    explicit CellVerbs(SqliteStore& store) : store_(store) {}
+    void read(const CellKey&, Call<CellReply>) override;
+    void write(const CellWrite&, Call<CellReply>) override;
+    void add(const CellAdd&, Call<CellReply>) override;
+    WatchPtr watch(const CellKey&, CellChangedFn) override;
+
+   private:
+    SqliteStore& store_;
+  };
+
   using Wakes = std::vector<rules::Told>;
 
   // Answers with verb(arguments, wakes), here or on the worker.
@@ -87,14 +106,16 @@ class SqliteStore final : public Store {
 
   // What those who wait for a lock can see of it.
   struct Sight {
-    std::optional<OwnerId> holder{};  // none: free, lapsed or dead
-    bool offered = false;
-    Wake::Offer offer{};
-    Duration left{};
-    std::optional<OwnerId> head{};  // of the line, if the lock is offered to somebody
+    bool may_ask = true;  // free, or one of its holders lapsed or died
+    std::map<OwnerId, Wake::Offer> offers{};
+    Duration left{};                // until the first of them lapses
+    std::optional<OwnerId> head{};  // of the line
     std::optional<Wake> wake_for(const OwnerId&) const;
   };
   Sight look_at(const LockName&);
+  Sight look_at_shares(const LockName&, TimePoint now);
+  // The reply; who waits for the cell looks at once, here and in other processes.
+  CellReply told(CellChange, Wakes&);
 
   // verb(entry, moment) on the whole lock, in a transaction.
   template <class Verb>
@@ -116,11 +137,14 @@ class SqliteStore final : public Store {
   Place place_;
   SessionFolder sessions_;
   transport::WatchList watches_;
+  transport::CellWatchList cell_watches_;
+  CellVerbs cells_{*this};
   std::atomic<bool> closed_ = false;  // set under mutex_
 
   std::mutex mutex_;  // guards what is below
   std::unique_ptr<Database> db_;
   std::unique_ptr<OwnSession> session_;
+  CellWaiters cell_waiters_{client_bytes_};
 
   std::unique_ptr<transport::Worker> worker_;  // last: it uses everything above
 };

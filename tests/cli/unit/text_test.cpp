@@ -90,8 +90,9 @@ TEST(JsonText, SurvivesNamesThatAreNotText) {
   EXPECT_EQ(back["holders"][0]["fence"].get<std::uint64_t>(), kMaxFence);
   EXPECT_EQ(back["holders"][0]["lease_left"], 1.5);
   EXPECT_EQ(back["holders"][0]["since"], "1970-01-01T00:00:00.000Z");
-  EXPECT_FALSE(Json::parse(json_text(to_json(LockInfo{"ok", "exclusive", {}, {}}, "", WallTime())))
-                   .contains("name_hex"));
+  EXPECT_FALSE(
+      Json::parse(json_text(to_json(LockInfo{"ok", "mutex", "exclusive", {}, {}}, "", WallTime())))
+          .contains("name_hex"));
 }
 
 TEST(WallText, IsIsoInUtc) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 
 #include "conformance/broken/broken_store.hpp"
 
@@ -240,6 +241,66 @@ struct EveryKindIsAMutex final : BrokenGrant {
   GrantReply grant(GrantRequest request) override {
     request.kind = Kind::mutex;
     request.shape = Shape::exclusive();
+    return right_grant(request);
+  }
+};
+
+struct GrantsWhatItDoesNotDeclare final : BrokenGrant {
+  using BrokenGrant::BrokenGrant;
+  Capabilities capabilities() const override {
+    return {.mutex_any = true, .mutex_fifo = true, .hand_over = true, .inspect = true};
+  }
+  GrantReply grant(GrantRequest request) override { return right_grant(request); }
+};
+
+struct WritersShare final : BrokenGrant {
+  using BrokenGrant::BrokenGrant;
+  GrantReply grant(GrantRequest request) override {
+    if (request.kind == Kind::shared_mutex) request.shape = Shape::shared();
+    return right_grant(request);
+  }
+};
+
+struct PermitsAreTakenOneByOne final : BrokenGrant {
+  using BrokenGrant::BrokenGrant;
+  GrantReply grant(GrantRequest request) override {
+    request.shape.take = 1;
+    return right_grant(request);
+  }
+};
+
+struct ThereAreTwiceAsManyPermits final : BrokenGrant {
+  using BrokenGrant::BrokenGrant;
+  GrantReply grant(GrantRequest request) override {
+    request.shape.of *= 2;
+    return right_grant(request);
+  }
+};
+
+struct SlotsAreAlwaysTheFirst final : BrokenGrant {
+  using BrokenGrant::BrokenGrant;
+  GrantReply grant(GrantRequest request) override {
+    GrantReply reply = right_grant(request);
+    if (auto* granted = std::get_if<Granted>(&reply)) {
+      std::iota(granted->slots.begin(), granted->slots.end(), 0U);
+    }
+    return reply;
+  }
+};
+
+struct ExchangesReleaseFirst final : BrokenGrant {
+  using BrokenGrant::BrokenGrant;
+  GrantReply grant(GrantRequest request) override {
+    if (request.instead_of) right_release(*request.instead_of);
+    request.instead_of.reset();
+    return right_grant(request);
+  }
+};
+
+struct ExchangesAreForgotten final : BrokenGrant {
+  using BrokenGrant::BrokenGrant;
+  GrantReply grant(GrantRequest request) override {
+    request.instead_of.reset();
     return right_grant(request);
   }
 };
@@ -507,8 +568,18 @@ std::vector<Breakage> all_breakages() {
       BROKEN(RefusalsNameNoHolder, AHeldLockIsRefusedAndItsHolderNamed),
       BROKEN(WaitersAreToldToLookTooSoon, ARefusalSaysWhenLookingAgainMakesSense),
       BROKEN(TheFenceCounterIsStale, ARefusalNamesTheFenceCounter),
-      BROKEN(EveryKindIsAMutex, WhatIsNotDeclaredIsRejectedAsUnsupported),
+      BROKEN(GrantsWhatItDoesNotDeclare, WhatIsNotDeclaredIsRejectedAsUnsupported),
       BROKEN(EveryKindIsAMutex, AMutexIsExclusiveOnly),
+      BROKEN(EveryKindIsAMutex, ReadersShareAndAWriterDoesNot),
+      BROKEN(WritersShare, ReadersShareAndAWriterDoesNot),
+      BROKEN(WritersShare, ReadersWaitBehindAWaitingWriter),
+      BROKEN(PermitsAreTakenOneByOne, SeveralPermitsAreTakenTogetherOrNotAtAll_S25),
+      BROKEN(PermitsAreTakenOneByOne, NobodyOvertakesAHeadThatWantsMany),
+      BROKEN(ThereAreTwiceAsManyPermits, NoMorePermitsAreHeldThanThereAre_S24),
+      BROKEN(SlotsAreAlwaysTheFirst, NoTwoHoldsHaveTheSameSlot),
+      BROKEN(ExchangesReleaseFirst, AnUpgradeThatIsGivenUpKeepsTheOldHold),
+      BROKEN(ExchangesReleaseFirst, WhatIsGoneCannotBeExchanged),
+      BROKEN(ExchangesAreForgotten, ADowngradeLetsReadersInAndKeepsWritersOut_S21),
       BROKEN(RevokedHoldsAreRestarted, AskingAgainDoesNotRestartARevokedHold),
       BROKEN(RevokedHoldersLineUp, ARevokedHolderThatAsksAgainGetsNoPlaceInTheLine),
       BROKEN(RenewRecreates, ARenewalNeverRecreatesWhatWasReleased),

@@ -59,6 +59,7 @@ struct Breakage {
 
 // One per way to be wrong that is worth a rule.
 std::vector<Breakage> all_breakages();
+std::vector<Breakage> cell_breakages();
 
 // The memory store with one breakage.
 class BrokenFixture final : public test::StoreFixture {
