@@ -34,6 +34,7 @@ struct AcquireOptions {
 
 inline constexpr Duration kMinLease = std::chrono::milliseconds(100);
 inline constexpr Duration kMaxLease = std::chrono::hours(24);
+inline constexpr std::uint32_t kMaxPermits = 100'000;  // of a semaphore
 
 // Runs a task somewhere else: a thread pool, an event loop. It must run each task exactly once.
 using Executor = std::function<void(Task)>;

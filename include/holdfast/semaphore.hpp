@@ -17,7 +17,7 @@ class ClientHandle;
 }
 
 struct SemaphoreOptions {
-  std::uint32_t permits = 1;  // how many there are; everybody who uses the name must say the same
+  std::uint32_t permits = 1;  // how many there are, up to kMaxPermits; everybody says the same
 };
 
 // A number of permits by name. A permit is held like a lock: with a lease that is renewed, so the

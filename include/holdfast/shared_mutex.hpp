@@ -47,10 +47,12 @@ class SharedMutex {
   Result<Hold> try_acquire_upgradeable(AcquireOptions options = {}) const;
 
   // Exchange a hold of this lock for another kind of hold, with no writer in between. If it works,
-  // `hold` is empty afterwards; if not, it is what it was. The new hold has a greater fence, and its
-  // options are those given here.
+  // `hold` is empty afterwards; if not, it is what it was, unless nobody knows whether the store did
+  // it: then it is lost. The new hold has a greater fence, and its options are those given here;
+  // its lease is not shorter than before.
   //
-  // downgrade()  A writer or an upgradeable reader becomes a reader, at once.
+  // downgrade()  A writer or an upgradeable reader becomes a reader, at once. From the call on it is
+  //              not a writer any more: valid() of the old hold is false.
   // upgrade()    An upgradeable reader becomes the writer when the other readers have left; those
   //              that come meanwhile wait.
   // On error     not_owner if `hold` is not such a hold of this lock and client; lost if it was lost.

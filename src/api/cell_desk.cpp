@@ -63,6 +63,8 @@ CellReply CellDesk::repeat(TimePoint until, Verb verb) {
     const TimePoint next = later(driver_.now(), core::backoff(failures, driver_.random()));
     if (!passes(*none) || next >= until) return reply;
     sleep(driver_, std::make_shared<Nap>(), next);
+    // A process that was stopped meanwhile must not repeat what the store may have forgotten.
+    if (driver_.now() >= until) return reply;
   }
 }
 

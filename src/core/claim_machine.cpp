@@ -137,6 +137,7 @@ ClaimStep ClaimMachine::sleep(const Refused& refusal, TimePoint now) {
 ClaimStep ClaimMachine::no_answer(const NoAnswer& silence, TimePoint now) {
   last_silence_ = silence;
   maybe_known_ |= silence.executed;
+  uncertain_ |= silence.executed;
   ++unanswered_;
   silent_since_ = std::min(silent_since_, sent_);
   if (gave_up_) return withdraw(now);
@@ -164,6 +165,7 @@ ClaimStep ClaimMachine::on_confirm_reply(const RenewalReply& reply, TimePoint no
       kept_wake_.reset();
     }
   }
+  uncertain_ |= std::holds_alternative<NoAnswer>(reply);
   // The offer lapsed, or nobody knows: asking as the same owner settles both.
   return gave_up_ ? withdraw(now) : ask(now);
 }

@@ -73,6 +73,8 @@ class ClaimMachine {
   const store::Wake::Offer& offer() const { return offer_; }
   const std::optional<store::Refused>& last_refusal() const { return last_refusal_; }
   const store::NoAnswer& last_silence() const { return last_silence_; }
+  // A question of this claim was not answered in time: the store may have done it, or may do so yet.
+  bool uncertain() const { return uncertain_; }
   // The store's newest word was a refusal.
   bool knows_busy() const { return last_refusal_ && unanswered_ == 0; }
 
@@ -106,7 +108,8 @@ class ClaimMachine {
   TimePoint last_executed_{};  // as far as we know: when a late answer came
   bool watched_ = false;
   bool left_more_ = false;
-  bool maybe_known_ = false;      // the store may know this claim
+  bool maybe_known_ = false;  // the store may know this claim
+  bool uncertain_ = false;
   std::uint32_t unanswered_ = 0;  // questions in a row
   TimePoint silent_since_ = kNever;
   std::optional<store::Wake> kept_wake_{};

@@ -35,6 +35,10 @@ void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
   const bool lost = wanted.instead_of && !holds_.contains(wanted.instead_of->id);
   notice_expiry(key, now, out);
   const bool deadlock = same_owner_holds(wanted, now);
+  // The old hold is believed until we hear of the new one, so that must not lapse earlier.
+  if (const Claim* old = to_be_replaced(wanted)) {
+    wanted.lease = std::max(wanted.lease, old->wanted.lease);
+  }
   const Duration wait = wanted.wait;
   const bool has_thread = wanted.has_thread;
   waiters_.emplace(op, Waiter{.wanted = std::move(wanted), .since = now});
@@ -177,6 +181,8 @@ void Engine::refuse(OpId op, Errc why, const Claim* about, TimePoint now, Outbox
   const Waiter waiter = std::move(found->second);
   waiters_.erase(found);
   agenda_.remove({Due::waiter, op});
+  const bool uncertain = about != nullptr && about->machine.uncertain();
+  exchange_failed(waiter.wanted, uncertain ? Errc::unknown : why, now, out);
   std::optional<Refused> refusal;
   std::string cause;
   if (about != nullptr && about->lease) {  // held by ourselves
@@ -219,8 +225,11 @@ ClaimNo Engine::start_claim(OpId op, bool of_room, TimePoint now, Outbox& out) {
     waiter.claim = no;
   }
   if (wanted.instead_of) {
-    const Claim& old = claims_.at(holds_.at(wanted.instead_of->id));
+    Claim& old = *to_be_replaced(wanted);
     entry->second.instead_of = store::HoldKey{old.key, old.fence};
+    old.exchanging = true;
+    old.yields = wanted.shape != store::Shape::exclusive();
+    show_validity(old);
   }
   apply(no, entry->second.machine.start(now), now, out);
   return no;
@@ -283,6 +292,7 @@ void Engine::apply(ClaimNo no, const ClaimStep& step, TimePoint now, Outbox& out
       break;
     }
     case ClaimStep::Verb::withdraw:
+      if (claim.machine.uncertain()) exchange_failed(claim.wanted, Errc::unknown, now, out);
       claim.call = open_call({.claim = no, .sent = now});
       out.actions.emplace_back(AskWithdraw{claim.call, deadline, claim.key});
       break;

@@ -86,10 +86,10 @@ class Engine {
   struct Claim {
     store::ClaimKey key;
     ClaimMachine machine;
-    AcquireWanted wanted;  // of the waiter it is made for, or of the holder
-    OpId waiter = 0;       // 0 once held, or once that waiter was told
-    bool of_room = false;  // serves its room's queue
-    std::optional<store::HoldKey> instead_of{};
+    AcquireWanted wanted;                        // of the waiter it is made for, or of the holder
+    OpId waiter = 0;                             // 0 once held, or once that waiter was told
+    bool of_room = false;                        // serves its room's queue
+    std::optional<store::HoldKey> instead_of{};  // an exchange: of this hold
     bool watched = false;
     store::CallId call = 0;  // the question in flight
     // once granted
@@ -103,6 +103,9 @@ class Engine {
     TimePoint granted_at{};
     HoldCellPtr hold{};
     TimePoint hold_since{};
+    bool exchanging = false;  // another claim is to take its place
+    bool yields = false;      // that one wants less: others may come in any moment
+    bool missed = false;      // the store does not know it, perhaps since that one has its place
     std::vector<OpId> verifiers{};
   };
   struct OpenCall {
@@ -149,7 +152,10 @@ class Engine {
   // Leases.
   void become_hold(ClaimNo, const GrantInHand&, TimePoint now, Outbox&);
   void deliver(ClaimNo, OpId, TimePoint now, Outbox&);
+  static void show_validity(Claim&);
+  Claim* to_be_replaced(const AcquireWanted&);
   void end_replaced(const AcquireWanted&, TimePoint now, Outbox&);
+  void exchange_failed(const AcquireWanted&, Errc why, TimePoint now, Outbox&);
   void schedule(ClaimNo, Claim&);
   void lease_timer(ClaimNo, TimePoint now, Outbox&);
   void send_renewals(TimePoint now, Outbox&);

@@ -39,18 +39,46 @@ void Engine::become_hold(ClaimNo no, const GrantInHand& grant, TimePoint now, Ou
   deliver(no, op, now, out);
 }
 
+// ---- one hold for another ----
+
+void Engine::show_validity(Claim& claim) {
+  const bool over = claim.yields || claim.missed;
+  claim.hold->set_until(over ? kEnded : claim.lease->valid_until());
+}
+
+Engine::Claim* Engine::to_be_replaced(const AcquireWanted& wanted) {
+  if (!wanted.instead_of) return nullptr;
+  const auto found = holds_.find(wanted.instead_of->id);
+  return found == holds_.end() ? nullptr : &claims_.at(found->second);
+}
+
 // The store exchanged one hold for another, so there is nothing to give back.
 void Engine::end_replaced(const AcquireWanted& wanted, TimePoint now, Outbox& out) {
-  if (!wanted.instead_of) return;
-  const auto found = holds_.find(wanted.instead_of->id);
-  if (found == holds_.end()) return;
-  const ClaimNo no = found->second;
-  Claim& old = claims_.at(no);
-  old.hold->set_until(kEnded);
-  if (!old.verifiers.empty()) tell_verifiers(old, Errc::not_owner, out);
-  holds_.erase(found);
-  renewable_.erase({old.indexed_at, no});
+  Claim* const old = to_be_replaced(wanted);
+  if (old == nullptr) return;
+  const ClaimNo no = old->key.owner.claim;
+  old->hold->set_until(kEnded);
+  if (!old->verifiers.empty()) tell_verifiers(*old, Errc::not_owner, out);
+  holds_.erase(old->hold->id);
+  renewable_.erase({old->indexed_at, no});
   end_claim(no, now, out);
+}
+
+// A hold that may have been exchanged, for one that is being given back, is nothing to rely on; nor is
+// one that the store does not know. Any other is what it was.
+void Engine::exchange_failed(const AcquireWanted& wanted, Errc why, TimePoint now, Outbox& out) {
+  Claim* const old = to_be_replaced(wanted);
+  if (old == nullptr) return;
+  const ClaimNo no = old->key.owner.claim;
+  if (why == Errc::lost || why == Errc::forced || old->missed) {
+    return lose(no, why == Errc::forced ? LostWhy::forced : LostWhy::gone, now, out);
+  }
+  if (why == Errc::unknown) {
+    part(Parting::Verb::release, {old->key, old->fence}, old->wanted.lease, kNobody, now, out);
+    return lose(no, LostWhy::gone, now, out);
+  }
+  old->exchanging = old->yields = false;
+  show_validity(*old);
 }
 
 void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
@@ -105,7 +133,8 @@ bool Engine::hand_off(ClaimNo no, TimePoint now, Outbox& out) {
 OpId Engine::next_in(const Room& room, const Claim& claim, TimePoint now) const {
   if (now < room.awake_until) {
     const auto awake = waiters_.find(room.awake);
-    if (awake != waiters_.end() && fits(claim, awake->second.wanted)) return room.awake;
+    const bool in_queue = awake != waiters_.end() && awake->second.claim == 0;
+    if (in_queue && fits(claim, awake->second.wanted)) return room.awake;
   }
   if (room.queue.empty() || !fits(claim, waiters_.at(room.queue.front()).wanted)) return kNobody;
   return room.queue.front();
@@ -253,7 +282,7 @@ void Engine::send_renewals(TimePoint now, Outbox& out) {
       store::Renewal renewal;
       static_cast<store::HoldKey&>(renewal) = {claim.key, claim.fence};
       renewal.lease = claim.lease->start_renewal(now);
-      claim.hold->set_until(claim.lease->valid_until());
+      show_validity(claim);
       batch.deadline = std::min(batch.deadline, claim.lease->renewal_deadline());
       call.targets.push_back({no, renewal, renewal.lease});
       batch.renewals.push_back(std::move(renewal));
@@ -294,14 +323,20 @@ void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, 
   }
   Claim& claim = found->second;
   LeaseMachine& lease = *claim.lease;
-  if (const auto* gone = std::get_if<Gone>(&reply)) {
+  const auto* gone = std::get_if<Gone>(&reply);
+  if (gone != nullptr && !gone->forced && claim.exchanging) {
+    // Perhaps because the other one has its place: its answer will tell.
+    claim.missed = true;
+    return show_validity(claim);
+  }
+  if (gone != nullptr) {
     return lose(target.claim, gone->forced ? LostWhy::forced : LostWhy::gone, now, out);
   }
   if (const auto* renewed = std::get_if<Renewed>(&reply)) {
     const bool late = claim.renewal != id;
     lease.on_renewed({sent, target.asked, renewed->lease, late}, now);
     if (!lease.valid(now)) return lose(target.claim, lease.why_lost(now), now, out);
-    claim.hold->set_until(lease.valid_until());
+    show_validity(claim);
     if (!late) tell_verifiers(claim, {}, out);
     out.tell([&] {
       return LockEvent{.what = LockEvent::What::renewed,

@@ -68,6 +68,9 @@ std::optional<Rejected> nonsense(const GrantRequest& ask) {
         return rejected(Errc::invalid_argument, "a semaphore has permits, and nothing else");
       }
       if (ask.shape.take == 0) return rejected(Errc::invalid_argument, "no permits were asked for");
+      if (ask.shape.of > kMaxPermits) {
+        return rejected(Errc::invalid_argument, "that are more permits than a semaphore can have");
+      }
       return std::nullopt;
   }
   return rejected(Errc::unsupported, "an unknown kind of lock");
@@ -221,6 +224,10 @@ ForceReply LockEntry::force_release(const ForceRequest& ask, const Moment& at) {
     holds.erase(meant);
   } else if (found) {
     meant->revoked = true;
+    // What was to take its place goes with it.
+    const Replaced revoked{meant->owner, meant->fence};
+    std::erase_if(line, [&](const WaitingClaim& claim) { return claim.replaces == revoked; });
+    std::erase_if(holds, [&](const HeldClaim& hold) { return hold.replaces == revoked; });
   }
   settle(at);
   return found ? ForceReply(Forced{}) : ForceReply(ChangedHands{});

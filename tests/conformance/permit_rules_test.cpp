@@ -132,9 +132,10 @@ HOLDFAST_RULE(AnotherNumberOfPermitsIsAMismatch) {
   taker(on, 1, 3).granted();
 }
 
-HOLDFAST_RULE(NoPermitsAtAllMakeNoSense) {
+HOLDFAST_RULE(NoPermitsAtAllAndFarTooManyMakeNoSense) {
   HOLDFAST_NEEDS(permits);
   EXPECT_EQ(why_rejected(taker(on, 0, 2).ask()), Errc::invalid_argument);
+  EXPECT_EQ(why_rejected(taker(on, 1, kMaxPermits + 1).ask()), Errc::invalid_argument);
 }
 
 }  // namespace holdfast::conformance

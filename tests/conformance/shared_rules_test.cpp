@@ -257,6 +257,22 @@ HOLDFAST_RULE(AnUpgradeThatIsNotConfirmedKeepsTheOldHold) {
   reader(on).granted();
 }
 
+HOLDFAST_RULE(ARevokedReaderDoesNotBecomeAWriter) {
+  HOLDFAST_NEEDS(upgradeable);
+  HOLDFAST_NEEDS(hand_over);
+  Claimant &alice = upgradeable(on), &after = writer(on), &bob = reader(on);
+  const Granted before = alice.granted();
+  const Granted other = bob.granted();
+  How how = in_line();
+  how.instead_of = alice.hold(before.fence);
+  after.watch();
+  after.refused(how);
+  ASSERT_TRUE(std::holds_alternative<Forced>(on.force(alice, before.fence, false)));
+  EXPECT_TRUE(bob.releases(other.fence));
+  EXPECT_FALSE(after.offer());
+  EXPECT_TRUE(std::holds_alternative<Rejected>(after.ask(how)));
+}
+
 HOLDFAST_RULE(WhenTheOldHoldLapsesItsUpgradeGoesWithIt) {
   HOLDFAST_NEEDS(upgradeable);
   HOLDFAST_NEEDS(hand_over);

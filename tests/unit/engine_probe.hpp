@@ -37,7 +37,10 @@ struct Want {
   std::uint64_t owner = 0;
   std::string reason{};
   bool thread = false;  // one waits for it
-  OpId op = 0;          // 0: the next one
+  store::Kind kind = store::Kind::mutex;
+  store::Shape shape{};
+  HoldCellPtr instead_of{};
+  OpId op = 0;  // 0: the next one
 };
 
 // An Engine with a hand on its clock, its callers and its store. What the engine wants done is kept
@@ -61,6 +64,8 @@ class EngineProbe {
     settings.self.program = "program";
     settings.can.mutex_any = true;
     settings.can.mutex_fifo = true;
+    settings.can.shared = settings.can.downgrade = settings.can.upgradeable = true;
+    settings.can.permits = true;
     return settings;
   }
 
@@ -105,6 +110,9 @@ class EngineProbe {
     wanted.owner_tag = want.owner;
     wanted.reason = want.reason;
     wanted.has_thread = want.thread;
+    wanted.kind = want.kind;
+    wanted.shape = want.shape;
+    wanted.instead_of = want.instead_of;
     const OpId op = wanted.op;
     outcomes_[op] = "waiting";
     post(std::move(wanted));

@@ -17,7 +17,7 @@ struct Verdict {
 };
 
 Verdict judge(const RunOptions& options, const LockInfo& lock) {
-  const std::size_t behind = lock.holders.size() + lock.line.size();
+  const std::size_t behind = options.mode.behind(lock);
   if (behind == 0) return {};
   if (options.wait == Duration::zero()) return {"busy", behind, options.busy_exit_code};
   return {"wait", behind, exit_code::kDone};
@@ -55,7 +55,7 @@ int dry_run(const RunOptions& options) {
   if (!place) throw Refusal(place.error());
 
   const LockInfo lock =
-      found->empty() ? LockInfo{options.name, "mutex", "exclusive", {}, {}} : found->front();
+      found->empty() ? LockInfo{options.name, "", options.mode.text(), {}, {}} : found->front();
   const Verdict verdict = judge(options, lock);
   if (options.json) {
     Json json = to_json(lock, options.store.shown_url(), wall_now());

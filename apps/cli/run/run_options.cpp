@@ -111,16 +111,12 @@ std::string message_from(const Arguments& arguments) {
 }  // namespace
 
 RunOptions RunOptions::from(const Arguments& arguments) {
-  for (const std::string_view later_option : {"shared", "upgradeable", "permits"}) {
-    if (arguments.has(later_option)) {
-      throw UsageError("--" + std::string(later_option) + " is not there yet in this version");
-    }
-  }
   RunOptions options{.name = name_from(arguments),
                      .command = command_from(arguments),
                      .store = ChosenStore(arguments),
                      .message = message_from(arguments),
                      .status_fd = status_fd_from(arguments)};
+  options.mode = RunMode::from(arguments);
   options.wait = wait_from(arguments);
   options.lease = lease_from(arguments);
   options.renew = !arguments.has("no-renew");
@@ -153,10 +149,10 @@ std::vector<Option> RunOptions::options() {
       {'\0', "dry-run", "", "say what would happen and change nothing"},
       {'\0', "status-fd", "FD", "write one JSON line there at the end"},
       {'\0', "json", "", "say everything as JSON lines, on standard error"},
-      {'x', "exclusive", "", "the default; here for fingers that know flock"},
-      {'s', "shared", "", "not yet"},
+      {'s', "shared", "", "together with others that say -s; whoever says -x waits"},
+      {'x', "exclusive", "", "alone, where others say -s"},
+      {'p', "permits", "K/N", "take K of N permits; all who use NAME say the same N"},
       {'u', "upgradeable", "", "not yet"},
-      {'p', "permits", "K/N", "not yet"},
   };
 }
 

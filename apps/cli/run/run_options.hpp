@@ -8,6 +8,7 @@
 #include "cli/chosen_store.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/option.hpp"
+#include "cli/run/run_mode.hpp"
 #include "holdfast/options.hpp"
 
 namespace holdfast::cli {
@@ -22,6 +23,7 @@ struct RunOptions {
   Duration lease = std::chrono::seconds(30);
   bool renew = true;
   Order order = Order::any;
+  RunMode mode{};
   std::string message;
   int busy_exit_code = exit_code::kBusy;
 

@@ -49,8 +49,7 @@ class Waiting {
   WaitEnd run() {
     AcquireOptions acquire = options_.acquire_options();
     acquire.stop = stop_.get_token();
-    client_.mutex(options_.name)
-        .async_acquire(std::move(acquire))
+    options_.mode.acquire(client_, options_.name, std::move(acquire))
         .then([box = mailbox_](Result<Hold> result) { box->put(std::move(result)); });
 
     for (;;) {

@@ -218,6 +218,9 @@ void LockFolder::clean(WallTime now, Steps& steps) const noexcept {
         abandoned.push_back(std::move(entry.name));
       }
     }
+    for (const std::string& file : abandoned) {
+      if (is_abandoned(folder_, file, now)) folder_.remove(file);
+    }
     if (generations.size() < kKept + kCleanedAtOnce) return;
     const std::uint64_t oldest_kept = *std::next(generations.rbegin(), kKept - 1);
     std::erase_if(files, [&](const std::string& file) {
@@ -228,9 +231,6 @@ void LockFolder::clean(WallTime now, Steps& steps) const noexcept {
     // The generation goes before its marker: one that was given back never looks held.
     std::sort(files.begin(), files.end());
     for (const std::string& file : files) folder_.remove(file);
-    for (const std::string& file : abandoned) {
-      if (is_abandoned(folder_, file, now)) folder_.remove(file);
-    }
   } catch (const std::exception&) {  // the next holder cleans
   }
 }

@@ -458,7 +458,8 @@ SqliteStore::Sight SqliteStore::look_at_shares(const LockName& name, TimePoint n
   const auto is_over = [&](const auto& claim) {
     return rules::lapsed(claim.until, now) || proof_of_death(claim.owner.client);
   };
-  sight.may_ask = std::any_of(lock.holds.begin(), lock.holds.end(), is_over) ||
+  sight.may_ask = lock.holds.empty() ||
+                  std::any_of(lock.holds.begin(), lock.holds.end(), is_over) ||
                   (!lock.line.empty() && is_over(lock.line.front()));
   sight.left = kForever;
   for (const rules::HeldClaim& hold : lock.holds) {
