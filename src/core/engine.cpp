@@ -228,7 +228,7 @@ ClaimNo Engine::start_claim(OpId op, bool of_room, TimePoint now, Outbox& out) {
     Claim& old = *to_be_replaced(wanted);
     entry->second.instead_of = store::HoldKey{old.key, old.fence};
     old.exchanging = true;
-    old.yields = wanted.shape != store::Shape::exclusive();
+    old.yields = wanted.shape != store::Shape::exclusive() && !HOLDFAST_PLANTED(downgrade_late);
     show_validity(old);
   }
   apply(no, entry->second.machine.start(now), now, out);

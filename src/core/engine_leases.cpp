@@ -55,7 +55,7 @@ Engine::Claim* Engine::to_be_replaced(const AcquireWanted& wanted) {
 // The store exchanged one hold for another, so there is nothing to give back.
 void Engine::end_replaced(const AcquireWanted& wanted, TimePoint now, Outbox& out) {
   Claim* const old = to_be_replaced(wanted);
-  if (old == nullptr) return;
+  if (old == nullptr || HOLDFAST_PLANTED(exchange_keeps_old)) return;
   const ClaimNo no = old->key.owner.claim;
   old->hold->set_until(kEnded);
   if (!old->verifiers.empty()) tell_verifiers(*old, Errc::not_owner, out);
@@ -73,7 +73,7 @@ void Engine::exchange_failed(const AcquireWanted& wanted, Errc why, TimePoint no
   if (why == Errc::lost || why == Errc::forced || old->missed) {
     return lose(no, why == Errc::forced ? LostWhy::forced : LostWhy::gone, now, out);
   }
-  if (why == Errc::unknown) {
+  if (why == Errc::unknown && !HOLDFAST_PLANTED(exchange_unsure_kept)) {
     part(Parting::Verb::release, {old->key, old->fence}, old->wanted.lease, kNobody, now, out);
     return lose(no, LostWhy::gone, now, out);
   }
@@ -257,7 +257,9 @@ void Engine::schedule(ClaimNo no, Claim& claim) {
 void Engine::lease_timer(ClaimNo no, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
   if (!claim.lease->valid(now)) return lose(no, claim.lease->why_lost(now), now, out);
-  if (now >= claim.lease->renewal_deadline()) {
+  if (claim.missed) {
+    agenda_.set({Due::claim, no}, claim.lease->valid_until());
+  } else if (now >= claim.lease->renewal_deadline()) {
     renewal_answered({no, {claim.key, claim.fence}, {}}, claim.renewal, {}, NoAnswer{}, now, out);
   } else if (now < claim.lease->renew_by()) {
     schedule(no, claim);
@@ -325,8 +327,10 @@ void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, 
   LeaseMachine& lease = *claim.lease;
   const auto* gone = std::get_if<Gone>(&reply);
   if (gone != nullptr && !gone->forced && claim.exchanging) {
-    // Perhaps because the other one has its place: its answer will tell.
+    // Perhaps because the other one has its place: its answer will tell. It is not renewed any more.
     claim.missed = true;
+    renewable_.erase({std::exchange(claim.indexed_at, kNever), target.claim});
+    agenda_.set({Due::claim, target.claim}, lease.valid_until());
     return show_validity(claim);
   }
   if (gone != nullptr) {

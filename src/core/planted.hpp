@@ -21,7 +21,10 @@ namespace holdfast::core {
   X(no_second_try, "no second attempt after the watch was set")                              \
   X(handoff_same_fence, "a hand-off keeps its predecessor's fence")                          \
   X(handoff_past_spare, "hand-offs go on after the reserved fences are used up")             \
-  X(handoff_restarts_lease, "a hand-off counts the lease anew without asking the store")
+  X(handoff_restarts_lease, "a hand-off counts the lease anew without asking the store")     \
+  X(exchange_keeps_old, "a hold that was exchanged for another stays valid")                 \
+  X(downgrade_late, "a writer that steps down is one until it hears of it")                  \
+  X(exchange_unsure_kept, "a hold that may have been exchanged is relied upon")
 
 enum class Bug : std::uint8_t {
   none,

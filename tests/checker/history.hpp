@@ -1,8 +1,7 @@
 // What happened in one run, simulated or real, as plain data for the checker.
 //
 // Every time is in nanoseconds on ONE true time line: the simulation's global time, or BOOTTIME
-// when all processes run on one machine. A client's own clock never appears here. Only exclusive
-// claims belong into a history.
+// when all processes run on one machine. A client's own clock never appears here.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +25,9 @@ enum class Outcome : std::uint8_t {
   other,
   pending
 };
+// What a hold leaves to others: nothing, readers, readers but no second of its kind, or the permits
+// that it did not take.
+enum class Mode : std::uint8_t { exclusive, shared, upgradeable, permits };
 enum class Renewed : std::uint8_t { renewed, gone, no_answer };
 
 // One call of acquire and, if it was granted, the hold that came of it.
@@ -57,6 +59,11 @@ struct Acquire {
   Time valid_end = kNever;  // release invoked, deadline passed, loss told or client crashed
   Time released = kNever;   // when release was invoked
   bool crashed = false;     // the client crashed while this claim waited or held
+
+  Mode mode = Mode::exclusive;
+  std::uint32_t take = 1;  // permits only, as is `of`
+  std::uint32_t of = 1;
+  std::uint64_t replaces = 0;  // the op whose hold it takes the place of; 0 = none
 };
 
 // One renewal of one store grant, also while a hand-off of that grant is the holder.

@@ -31,6 +31,7 @@ void fields(Io& io, R& r) {
   io(r.lined_up), io(r.lost_place);
   io(r.fence), io(r.grant_fence), io(r.spare), io(r.sent), io(r.lease_ns), io(r.store_granted);
   io(r.valid_end), io(r.released), io(r.crashed);
+  io(r.mode), io(r.take), io(r.of), io(r.replaces);
 }
 template <class Io, Like<Renewal> R>
 void fields(Io& io, R& r) {
@@ -61,6 +62,9 @@ constexpr std::string_view kTerms = "terms", kAcquire = "acquire", kRenewal = "r
 
 // The words of an enumeration, in the order of its values.
 constexpr std::array<std::string_view, 2> words(Order) { return {"any", "fifo"}; }
+constexpr std::array<std::string_view, 4> words(Mode) {
+  return {"exclusive", "shared", "upgradeable", "permits"};
+}
 constexpr std::array<std::string_view, 3> words(Renewed) {
   return {"renewed", "gone", "no_answer"};
 }

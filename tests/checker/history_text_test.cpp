@@ -38,7 +38,11 @@ History full() {
                  .store_granted = 20,
                  .valid_end = 21,
                  .released = 22,
-                 .crashed = true},
+                 .crashed = true,
+                 .mode = Mode::permits,
+                 .take = 24,
+                 .of = 25,
+                 .replaces = 26},
                 {}};
   h.renewals = {{.client = 31,
                  .owner = 32,
@@ -79,8 +83,8 @@ TEST(HistoryText, IsALinePerRecord) {
   EXPECT_EQ(text_of(full()),
             "terms 0 1 1 1 2 3 4 - 5 6 7\n"
             "acquire 4294967295 11 a%20b%25%0A%00%FF/%C3%A4 12 fifo 13 14 granted 15 16 1 "
-            "18446744073709551615 17 18 19 23 20 21 22 1\n"
-            "acquire 0 0 % 0 any 0 - pending - - 0 0 0 0 - 0 - - - 0\n"
+            "18446744073709551615 17 18 19 23 20 21 22 1 permits 24 25 26\n"
+            "acquire 0 0 % 0 any 0 - pending - - 0 0 0 0 - 0 - - - 0 exclusive 1 1 0\n"
             "renewal 31 32 r 33 34 35 gone 36 1\n"
             "release 41 42 s 43 44\n"
             "resource 51 t 52 53 1 0 54 55\n"

@@ -93,7 +93,8 @@ void check_served(const Lock& lock, const Terms& terms, Findings& found) {
       found.violated(Rule::served, *a, " waited until ", At{end}, ", its limit was ",
                      At{a->wait_limit});
     }
-    if (a->outcome == Outcome::cancelled) continue;
+    // An exchange whose old hold has ended waits for nothing.
+    if (a->outcome == Outcome::cancelled || a->replaces != 0) continue;
     if (const Span* gap = idle_wait(gaps, a->invoked, end, terms.served_within)) {
       found.violated(Rule::served, *a, " waited from ", At{a->invoked}, " to ", At{end},
                      " although nobody had it from ", At{gap->from}, " to ", At{gap->to});

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "api/client_handle.hpp"
+#include "api/hold_state.hpp"
+#include "runtime/fork_word.hpp"
 
 namespace holdfast::sim {
 
@@ -18,8 +19,28 @@ core::EngineSettings settings_for(const Plan& plan, std::uint32_t number) {
   settings.pace.patience = Duration(plan.patience);
   settings.handoff_count = plan.handoff_count;
   settings.handoff_time = Duration(plan.handoff_time);
-  settings.can = {.mutex_any = true, .mutex_fifo = true, .hand_over = true};
+  settings.can = {.mutex_any = true,
+                  .mutex_fifo = true,
+                  .shared = true,
+                  .downgrade = true,
+                  .upgradeable = true,
+                  .permits = true,
+                  .hand_over = true};
   return settings;
+}
+
+check::Mode mode_of(const store::Shape& shape) {
+  switch (shape.form) {
+    case store::Shape::Form::exclusive:
+      return check::Mode::exclusive;
+    case store::Shape::Form::shared:
+      return check::Mode::shared;
+    case store::Shape::Form::upgradeable:
+      return check::Mode::upgradeable;
+    case store::Shape::Form::permits:
+      return check::Mode::permits;
+  }
+  return check::Mode::exclusive;
 }
 
 check::Outcome outcome_of(Errc code) {
@@ -61,7 +82,7 @@ Actor::Actor(Stage& stage, std::uint32_t number, std::uint64_t seed)
     ended->shut_down(Duration::zero());
     delete ended;
   });
-  client_ = detail::ClientHandle::make_client(driver_);
+  client_ = std::make_shared<detail::ClientHandle>(driver_, runtime::ForkWord::enter(), "");
   node_.after_task = [this] {
     look_at_holds();
     look_for_ghosts();
@@ -113,12 +134,37 @@ void Actor::acquire(std::uint32_t rounds_left) {
   if (kind < 2) options.wait = Duration::zero();
   if (kind >= 2 && kind < 5) options.wait = Duration(random_.between(millis(1), lease * 3));
 
+  const detail::Wanted wanted = choose();
+  const std::string name = "lock" + std::to_string(random_.below(plan.names));
+  const VisitRef visit = begin(rounds_left - 1, name, wanted, std::move(options));
+  give_up_sometime(visit, lease);
+  if (visit->pending) await(visit);
+}
+
+// What kind of hold to want. Mutexes take no chance: their schedules are what they always were.
+detail::Wanted Actor::choose() {
+  using store::Shape;
+  const Plan& plan = stage_.plan;
+  if (plan.locks == Plan::Locks::semaphores) {
+    const auto take = static_cast<std::uint32_t>(random_.between(1, plan.permits));
+    return {.kind = store::Kind::semaphore, .shape = Shape::permits(take, plan.permits)};
+  }
+  if (plan.locks == Plan::Locks::mutexes) return {};
+  const auto chosen = random_.below(10);
+  const Shape shape = chosen < 5   ? Shape::shared()
+                      : chosen < 8 ? Shape::exclusive()
+                                   : Shape::upgradeable();
+  return {.kind = store::Kind::shared_mutex, .shape = shape};
+}
+
+Actor::VisitRef Actor::begin(std::uint32_t rounds_left, const std::string& name,
+                             const detail::Wanted& wanted, AcquireOptions options) {
   visits_.emplace_back();
   const VisitRef visit = std::prev(visits_.end());
-  visit->rounds_left = rounds_left - 1;
+  visit->rounds_left = rounds_left;
   visit->record = stage_.history.acquires.size();
+  visit->shape = wanted.shape;
   options.stop = visit->stop.get_token();
-  const std::string name = "lock" + std::to_string(random_.below(plan.names));
   const Time now = stage_.world.now();
   const TimePoint limit = later(node_.local(now), options.wait);
   stage_.history.acquires.push_back(
@@ -127,18 +173,38 @@ void Actor::acquire(std::uint32_t rounds_left) {
        .name = name,
        .order = options.order == Order::fifo ? check::Order::fifo : check::Order::any,
        .invoked = now,
-       .wait_limit = options.wait == kForever ? kNever : node_.true_time(limit)});
+       .wait_limit = options.wait == kForever ? kNever : node_.true_time(limit),
+       .mode = mode_of(wanted.shape),
+       .take = wanted.shape.take,
+       .of = wanted.shape.of});
   if (stage_.world.tracing()) {
     stage_.world.trace(who(), "acquires " + name + " as op " + std::to_string(visit->record + 1));
   }
-  visit->pending = client_->mutex(name).async_acquire(std::move(options));
-  give_up_sometime(visit, lease);
-  if (visit->pending) {
-    auto pending = std::move(*visit->pending);
-    visit->pending.reset();
-    std::move(pending).then(
-        [this, visit](Result<Hold> result) { acquired(visit, std::move(result)); });
-  }
+  visit->pending = detail::async_acquire(*client_, name, wanted, options);
+  return visit;
+}
+
+void Actor::await(VisitRef visit) {
+  auto pending = std::move(*visit->pending);
+  visit->pending.reset();
+  std::move(pending).then(
+      [this, visit](Result<Hold> result) { acquired(visit, std::move(result)); });
+}
+
+// Wants another hold in the place of this one, which is let go if that fails.
+void Actor::exchange(VisitRef old, const store::Shape& shape) {
+  detail::Wanted wanted{.kind = store::Kind::shared_mutex, .shape = shape};
+  wanted.instead_of = detail::HoldState::cell_of(*old->hold, *client_);
+  AcquireOptions options;
+  options.lease = Duration(stage_.plan.leases.front());
+  options.renew = random_.chance(85);
+  // Never for ever: its old hold may end meanwhile, and that is no fault of the store's.
+  options.wait = Duration(random_.between(millis(1), stage_.plan.leases.front() * 3));
+  const VisitRef visit = begin(old->rounds_left, record(*old).name, wanted, std::move(options));
+  visit->instead_of = old->record;
+  record(*visit).replaces = record(*old).op;
+  look_at_holds();
+  await(visit);
 }
 
 // Cancels through the stop token, or keeps the Pending and drops it.
@@ -171,10 +237,23 @@ void Actor::give_up_sometime(VisitRef visit, Time lease) {
 void Actor::acquired(VisitRef visit, Result<Hold> result) {
   check::Acquire& entry = record(*visit);
   entry.returned = stage_.world.now();
+  look_at_holds();
+  VisitRef old = visits_.end();
+  if (visit->instead_of) {
+    old = std::find_if(visits_.begin(), visits_.end(),
+                       [&](const Visit& each) { return each.record == *visit->instead_of; });
+  }
   if (!result) {
     entry.outcome = outcome_of(result.error().errc());
     if (stage_.world.tracing()) stage_.world.trace(who(), "got no lock: " + result.error().text());
-    return leave(visit);
+    if (old == visits_.end()) return leave(visit);
+    visits_.erase(visit);
+    return let_go(old);
+  }
+  if (old != visits_.end()) {
+    end_validity(*old, stage_.world.now());
+    detail::HoldState::forget(*old->hold);
+    visits_.erase(old);
   }
   entry.outcome = check::Outcome::granted;
   entry.fence = result->fence().value();
@@ -194,6 +273,15 @@ void Actor::acquired(VisitRef visit, Result<Hold> result) {
 
 // Reads the guarded values, works, writes them back plus one. Each message takes its time.
 void Actor::use(VisitRef visit) {
+  if (visit->shape != store::Shape::exclusive()) {  // looks, and lets go or wants more
+    const Time work = random_.skewed(0, stage_.plan.longest_lease() * 3 / 2);
+    stage_.world.at(node_, stage_.world.now() + work, [this, visit] {
+      const bool more = visit->shape == store::Shape::upgradeable() && visit->hold->valid();
+      if (!more || random_.chance(20)) return let_go(visit);
+      exchange(visit, random_.chance(80) ? store::Shape::exclusive() : store::Shape::shared());
+    });
+    return;
+  }
   const std::uint64_t fence = visit->hold->fence().value();
   const std::string name = record(*visit).name;
   stage_.world.at(stage_.world.now() + message(), [this, visit, fence, name] {
@@ -216,7 +304,11 @@ void Actor::write(VisitRef visit) {
   stage_.world.at(sent, [this, name = record(*visit).name, fence, values] {
     stage_.resource.write(node_.number(), name, fence, values);
   });
-  stage_.world.at(node_, sent + message(), [this, visit] { let_go(visit); });
+  stage_.world.at(node_, sent + message(), [this, visit] {
+    const bool shared = stage_.plan.locks == Plan::Locks::shared_mutexes;
+    if (!shared || !visit->hold->valid() || random_.chance(60)) return let_go(visit);
+    exchange(visit, store::Shape::shared());
+  });
 }
 
 void Actor::let_go(VisitRef visit) {

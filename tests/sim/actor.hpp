@@ -7,8 +7,8 @@
 #include <stop_token>
 #include <string>
 
+#include "api/claims.hpp"
 #include "checker/history.hpp"
-#include "holdfast/client.hpp"
 #include "plan.hpp"
 #include "resource.hpp"
 #include "runtime/driver.hpp"
@@ -55,13 +55,20 @@ class Actor {
     std::stop_source stop{};
     std::optional<Pending<Hold>> pending{};
     std::optional<Hold> hold{};
+    store::Shape shape{};
     TimePoint valid_until{};  // as last seen
     Resource::Values read{};
+    std::optional<std::size_t> instead_of{};  // the record of the visit whose hold it wants
   };
   using VisitRef = std::list<Visit>::iterator;
 
   void next_round(std::uint32_t rounds_left);
   void acquire(std::uint32_t rounds_left);
+  detail::Wanted choose();
+  VisitRef begin(std::uint32_t rounds_left, const std::string& name, const detail::Wanted&,
+                 AcquireOptions);
+  void await(VisitRef);
+  void exchange(VisitRef, const store::Shape&);
   void give_up_sometime(VisitRef, Time lease);
   void acquired(VisitRef, Result<Hold>);
   void use(VisitRef);
@@ -84,7 +91,7 @@ class Actor {
   NodeCallbacks callbacks_;
   SimStore* store_ = nullptr;  // the driver's
   std::shared_ptr<runtime::Driver> driver_;
-  std::optional<Client> client_;
+  std::shared_ptr<detail::ClientHandle> client_;
   std::uint32_t callers_left_ = 0;
   std::list<Visit> visits_;
 };

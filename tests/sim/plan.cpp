@@ -27,6 +27,10 @@ Plan Plan::from_seed(std::uint64_t seed) {
   plan.handoff_count = random.chance(25) ? 0 : static_cast<std::uint32_t>(random.between(1, 16));
   plan.handoff_time = random.skewed(millis(1), millis(400));
   plan.clock_ppm = random.chance(30) ? 0 : 4'900;
+  // By the seed and not by chance: two of five schedules are about other kinds of locks.
+  if (seed % 5 == 3) plan.locks = Locks::shared_mutexes;
+  if (seed % 5 == 4) plan.locks = Locks::semaphores;
+  plan.permits = static_cast<std::uint32_t>(2 + seed / 5 % 3);
   if (random.chance(12)) return plan;  // a calm one
   for (std::uint32_t& each : plan.per_mille) {
     if (random.chance(40)) each = static_cast<std::uint32_t>(random.skewed(5, 200));

@@ -10,7 +10,11 @@
 namespace holdfast::sim {
 
 struct Plan {
+  enum class Locks : std::uint8_t { mutexes, shared_mutexes, semaphores };
+
   std::uint64_t seed = 0;
+  Locks locks = Locks::mutexes;
+  std::uint32_t permits = 1;  // of each semaphore
   std::uint32_t clients = 2;
   std::uint32_t names = 1;
   std::uint32_t rounds = 3;   // of each caller

@@ -35,7 +35,13 @@ SimStore::SimStore(World& world, Node& node, SimServer& server, const Plan& plan
       history_(history) {}
 
 store::Capabilities SimStore::capabilities() const {
-  return {.mutex_any = true, .mutex_fifo = true, .hand_over = true};
+  return {.mutex_any = true,
+          .mutex_fifo = true,
+          .shared = true,
+          .downgrade = true,
+          .upgradeable = true,
+          .permits = true,
+          .hand_over = true};
 }
 
 bool SimStore::strikes(Fault fault) {

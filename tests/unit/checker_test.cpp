@@ -187,6 +187,47 @@ TEST(CheckerExclusion, RefusesTwoValidHolds) {
   EXPECT_EQ(broken_among_others(history, Rule::exclusion), 1u);
 }
 
+Acquire in_mode(Mode mode, Acquire hold, std::uint32_t take = 1, std::uint32_t of = 1) {
+  hold.mode = mode;
+  hold.take = take;
+  hold.of = of;
+  return hold;
+}
+
+TEST(CheckerExclusion, AcceptsReadersTogether) {
+  EXPECT_EQ(broken(with({in_mode(Mode::shared, store_grant(1, 10, 20, 1)),
+                         in_mode(Mode::upgradeable, store_grant(2, 12, 30, 2)),
+                         in_mode(Mode::shared, store_grant(3, 15, 25, 3))}),
+                   Rule::exclusion),
+            0u);
+}
+
+TEST(CheckerExclusion, RefusesAWriterBesideAReader) {
+  const Acquire reader = in_mode(Mode::shared, store_grant(1, 10, 20, 1));
+  EXPECT_EQ(broken_among_others(with({reader, store_grant(2, 19, 30, 2)}), Rule::exclusion), 1u);
+  EXPECT_EQ(broken_among_others(
+                with({store_grant(1, 10, 20, 1), in_mode(Mode::shared, store_grant(2, 15, 30, 2))}),
+                Rule::exclusion),
+            1u);
+}
+
+TEST(CheckerExclusion, RefusesTwoUpgradeableReaders) {
+  EXPECT_EQ(broken_among_others(with({in_mode(Mode::upgradeable, store_grant(1, 10, 20, 1)),
+                                      in_mode(Mode::upgradeable, store_grant(2, 15, 30, 2))}),
+                                Rule::exclusion),
+            1u);
+}
+
+TEST(CheckerExclusion, CountsPermits) {
+  const auto taken = [](std::uint32_t take) {
+    return with({in_mode(Mode::permits, store_grant(1, 10, 20, 1), 1, 3),
+                 in_mode(Mode::permits, store_grant(2, 12, 20, 2), 1, 3),
+                 in_mode(Mode::permits, store_grant(3, 15, 25, 3), take, 3)});
+  };
+  EXPECT_EQ(broken(taken(1), Rule::exclusion), 0u);
+  EXPECT_EQ(broken_among_others(taken(2), Rule::exclusion), 1u);
+}
+
 TEST(CheckerExclusion, SeesALongHoldBehindAShortOne) {
   const History history =
       with({store_grant(1, 10, 50, 1), store_grant(2, 12, 14, 2), store_grant(3, 30, 40, 3)});

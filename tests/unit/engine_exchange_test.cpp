@@ -150,7 +150,10 @@ TEST(EngineExchange, AnOldHoldThatIsGoneIsLostWhenItsExchangeFails) {
   upgrade.probe.refuse(2);
   upgrade.probe.refuse(2);
   upgrade.probe.verify(upgrade.old);
+  upgrade.probe.said();
   upgrade.probe.gone(1);
+  upgrade.probe.pass(3s);
+  EXPECT_THAT(upgrade.probe.said(), Not(Contains("renew #1"))) << "nobody holds it";
   upgrade.probe.give_up(upgrade.op);
   upgrade.probe.withdrawn(2);
   EXPECT_EQ(upgrade.probe.outcome(upgrade.op), "cancelled");
