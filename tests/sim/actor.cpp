@@ -157,7 +157,8 @@ detail::Wanted Actor::choose() {
   return {.kind = store::Kind::shared_mutex, .shape = shape};
 }
 
-Actor::VisitRef Actor::begin(std::uint32_t rounds_left, const std::string& name,
+// The name by value: it may come from a record, and records move when one is added.
+Actor::VisitRef Actor::begin(std::uint32_t rounds_left, std::string name,
                              const detail::Wanted& wanted, AcquireOptions options) {
   visits_.emplace_back();
   const VisitRef visit = std::prev(visits_.end());

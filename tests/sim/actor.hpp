@@ -65,7 +65,7 @@ class Actor {
   void next_round(std::uint32_t rounds_left);
   void acquire(std::uint32_t rounds_left);
   detail::Wanted choose();
-  VisitRef begin(std::uint32_t rounds_left, const std::string& name, const detail::Wanted&,
+  VisitRef begin(std::uint32_t rounds_left, std::string name, const detail::Wanted&,
                  AcquireOptions);
   void await(VisitRef);
   void exchange(VisitRef, const store::Shape&);
