@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -17,15 +18,19 @@ namespace {
 
 class ClientScenarios : public Scenarios {};
 
-// A plain counter that is only exact if the lock excludes, and the fences in the order of holding.
+// A counter that is only exact if the lock excludes, and the fences in the order of holding. Where the
+// lock goes through files alone, no memory is ordered by it: hence the atomic and the mutex, which
+// guard no more than one access each.
 struct Guarded {
-  int counter = 0;
+  std::atomic<int> counter = 0;
+  std::mutex mutex;
   std::vector<FencingToken> fences;
 
   void visit(const Hold& hold) {
     const int seen = counter;
     std::this_thread::yield();
     counter = seen + 1;
+    const std::lock_guard lock(mutex);
     fences.push_back(hold.fence());
   }
   bool fences_grow() const {
