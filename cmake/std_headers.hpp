@@ -1,5 +1,5 @@
 // The standard headers that are precompiled for components and tests. A speed-up only: every file
-// still includes what it uses, and the asan preset, which builds without this list, proves it.
+// still includes what it uses, and the lint preset, which goes without this list, proves it.
 #pragma once
 
 #include <algorithm>

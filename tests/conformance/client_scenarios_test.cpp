@@ -167,7 +167,7 @@ TEST_P(ClientScenarios, S07_ARenewedLockNeverHasLessThanHalfItsLease) {
 }
 
 TEST_P(ClientScenarios, S08_AnUnreachableStoreIsAnErrorAndThenWorksAgain) {
-  const Peer alice = on().client({.answer_within = 100ms, .patience = 300ms});
+  const Peer alice = on().client({.answer_within = 250ms, .patience = 1s});
   alice.link->set(Link::down);
   const TimePoint start = on().now();
   EXPECT_EQ(on().acquire(alice).error(), Errc::unavailable);

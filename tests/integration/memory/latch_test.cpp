@@ -201,7 +201,7 @@ TEST_F(LatchTest, IsSetOnceIfTheReplyWasLost) {
 }
 
 TEST_F(LatchTest, IsUnknownWhenTheStoreStaysSilent) {
-  const LinkedClient carol = connect({.answer_within = 50ms, .patience = 200ms});
+  const LinkedClient carol = connect({.answer_within = 250ms, .patience = 1s});
   const Latch latch = carol.client.latch("gate");
   ASSERT_TRUE(latch.set_count(5));
   carol.link->set(Link::deaf);
@@ -254,7 +254,7 @@ TEST_F(LatchTest, CountsExactlyFromManyThreadsWhileRepliesAreLost) {
 }
 
 TEST_F(LatchTest, GivesUpItsTurnIfAnEarlierOperationHangs) {
-  const LinkedClient carol = connect({.answer_within = 100ms, .patience = 300ms});
+  const LinkedClient carol = connect({.answer_within = 250ms, .patience = 1s});
   const Latch latch = carol.client.latch("gate");
   ASSERT_TRUE(latch.set_count(5));
   carol.link->set(Link::paused);

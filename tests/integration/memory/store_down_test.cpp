@@ -367,7 +367,7 @@ TEST_F(StoreDown, EveryLocalWaiterIsTold) {
 // Scenario 8 with real threads and time.
 TEST(StoreDownInRealTime, AcquireComesBackWithAnErrorAndWorksAgain) {
   const auto linked = connect_linked(std::make_shared<store::MemoryServer>(),
-                                     {.answer_within = 100ms, .patience = 200ms});
+                                     {.answer_within = 250ms, .patience = 1s});
   const Mutex mutex = linked.client.mutex("lock");
   linked.link->set(Link::down);
   std::vector<std::thread> threads;

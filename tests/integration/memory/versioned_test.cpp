@@ -152,7 +152,7 @@ TEST_F(VersionedTest, IsWrittenOnceIfTheReplyWasLost) {
 }
 
 TEST_F(VersionedTest, IsUnknownWhenTheStoreStaysSilent) {
-  const LinkedClient carol = connect({.answer_within = 50ms, .patience = 200ms});
+  const LinkedClient carol = connect({.answer_within = 250ms, .patience = 1s});
   const Versioned value = carol.client.versioned("config");
   carol.link->set(Link::deaf);
   EXPECT_TRUE(fails_with(Errc::unknown, value.write("carol", 0)));

@@ -44,12 +44,12 @@ TEST_F(SqliteBusy, ForTooLongIsNoAnswerNotANo_F119) {
   auto hold = client.mutex("held").acquire();
   ASSERT_TRUE(hold);
   lock_file();
-  EXPECT_TRUE(fails_with(Errc::unavailable, client.mutex("lock").try_acquire()));
-  EXPECT_TRUE(fails_with(Errc::unavailable, client.mutex("lock").acquire({.wait = kSoon})));
-  EXPECT_TRUE(fails_with(Errc::unavailable, open().mutex("lock").try_acquire()));
+  EXPECT_TRUE(is_no_answer(client.mutex("lock").try_acquire()));
+  EXPECT_TRUE(is_no_answer(client.mutex("lock").acquire({.wait = kSoon})));
+  EXPECT_TRUE(is_no_answer(open().mutex("lock").try_acquire()));
   EXPECT_TRUE(hold->valid());
   unlock_file();
-  EXPECT_TRUE(client.mutex("lock").acquire({.wait = kSoon}));
+  EXPECT_TRUE(eventually([&] { return client.mutex("lock").acquire({.wait = kSoon}).has_value(); }));
   EXPECT_TRUE(hold->release());
 }
 

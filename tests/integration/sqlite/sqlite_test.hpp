@@ -91,6 +91,14 @@ testing::AssertionResult fails_with(Errc code, const Result<T>& result) {
   return testing::AssertionFailure() << result.error().text();
 }
 
+// No answer, which is not a no. Which of the two it is depends on who gives up first: the store tells
+// that nothing was done, the engine's own deadline cannot.
+template <class T>
+testing::AssertionResult is_no_answer(const Result<T>& result) {
+  if (!result && result.error() == Errc::unknown) return testing::AssertionSuccess();
+  return fails_with(Errc::unavailable, result);
+}
+
 inline std::string text_of(FencingToken fence) { return std::to_string(fence.value()); }
 inline FencingToken fence_from(const std::string& text) {
   return FencingToken(text.empty() ? 0 : std::stoull(text));
