@@ -1,6 +1,7 @@
 #include "api/cell_desk.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "core/pace.hpp"
@@ -40,6 +41,14 @@ Result<CellState> state_in(const CellKey& key, CellReply reply) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> number_in(const store::CellState& state) {
+  std::int64_t number = 0;
+  const char* const end = state.value.data() + state.value.size();
+  const auto [stop, error] = std::from_chars(state.value.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
 
 Error cell_error(Errc code, const CellKey& key, const std::string& text) {
   Error::Detail detail;

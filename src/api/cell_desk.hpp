@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "api/nap.hpp"
@@ -67,6 +68,9 @@ class CellDesk {
   std::uint64_t last_number_ = 0;
   std::map<store::CellKey, Line> lines_;  // of each cell that somebody has the turn of
 };
+
+// The number that a cell holds, if it is one.
+std::optional<std::int64_t> number_in(const store::CellState&);
 
 // An error about a cell: "<code>: "<name>": <text>".
 Error cell_error(Errc, const store::CellKey&, const std::string& text);

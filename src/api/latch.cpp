@@ -1,7 +1,6 @@
 #include "holdfast/latch.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -36,13 +35,11 @@ Result<CellKey> checked(const std::string& name) {
 
 Result<std::int64_t> count_in(const CellKey& key, const CellState& state) {
   if (state.version == 0) return 0;
-  std::int64_t count = 0;
-  const char* const end = state.value.data() + state.value.size();
-  const auto [stop, error] = std::from_chars(state.value.data(), end, count);
-  if (error != std::errc() || stop != end || count < 0) {
+  const auto count = detail::number_in(state);
+  if (!count || *count < 0) {
     return cell_error(Errc::store_corrupt, key, "what the store keeps for this latch is no count");
   }
-  return count;
+  return *count;
 }
 
 // What one who waits has seen of a latch.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "holdfast/options.hpp"
+
 namespace holdfast::rules {
 
 using namespace store;
@@ -31,6 +33,12 @@ std::optional<std::int64_t> number_in(std::string_view value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || std::to_string(number) != value) return std::nullopt;
   return number;
+}
+
+std::optional<std::uint32_t> size_in(const CellState& state) {
+  const auto number = number_in(state.value);
+  if (!number || *number < 1 || *number > kMaxPermits) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
 }
 
 std::optional<Rejected> objection(const CellKey& key) {

@@ -40,6 +40,10 @@ constexpr bool may_be_forgotten(const DoneOp& op, TimePoint now) {
 // zeros. An empty value is none.
 std::optional<std::int64_t> number_in(std::string_view value);
 
+// How many permits a semaphore has whose `size` cell this is; none if it was not set to anything that
+// can be one.
+std::optional<std::uint32_t> size_in(const store::CellState&);
+
 // Why a question makes no sense, whatever the cell holds.
 std::optional<store::Rejected> objection(const store::CellKey&);
 std::optional<store::Rejected> objection(const store::CellWrite&);

@@ -89,7 +89,10 @@ std::optional<std::uint64_t> FenceCounter::next(std::uint64_t spare) {
 
 GrantReply LockEntry::try_grant(const GrantRequest& ask, const Moment& at) {
   drop_lapsed(at.now);
-  if (auto no = objection(ask, at)) return *std::move(no);
+  if (auto no = objection(ask, at)) {
+    if (no->why == Errc::size_mismatch) leave_line(ask.owner);  // it was put smaller meanwhile
+    return *std::move(no);
+  }
   kind = ask.kind;
   // The same owner again: its first answer was lost, or it confirms an offer.
   HeldClaim* own = find(ask.owner);
@@ -116,9 +119,12 @@ GrantReply LockEntry::try_grant(const GrantRequest& ask, const Moment& at) {
 std::optional<Rejected> LockEntry::objection(const GrantRequest& ask, const Moment& at) {
   if (auto no = nonsense(ask)) return no;
   if (!idle() && ask.kind != kind) {
-    return Rejected{Errc::invalid_argument, std::string("that name is in use as ") + name_of(kind)};
+    return Rejected{Errc::invalid_argument,
+                    std::string("that name is in use as ") + name_of(kind) +
+                        "; take it in the same way, or choose another name"};
   }
-  if (ask.kind == Kind::semaphore) {
+  // What is held stays so, whatever the size is now.
+  if (ask.kind == Kind::semaphore && find(ask.owner) == nullptr) {
     const std::uint32_t there_are = permits(ask.shape, at);
     if (!at.size && there_are != ask.shape.of) {
       return Rejected{Errc::size_mismatch, "the semaphore is in use with " +
@@ -335,6 +341,7 @@ void LockEntry::settle(const Moment& at) {
 }
 
 bool LockEntry::serve_line(const Moment& at, const OwnerId* up_to) {
+  drop_hopeless(at);
   Duration slowest{};
   while (!line.empty() && (up_to == nullptr || line.front().owner != *up_to) &&
          has_room(line.front().shape, line.front().replaces, at)) {
@@ -347,6 +354,16 @@ bool LockEntry::serve_line(const Moment& at, const OwnerId* up_to) {
     at.told.push_back({line.front().owner, look});
   }
   return true;
+}
+
+// Those who want more than the size that was set ask again and are told so.
+void LockEntry::drop_hopeless(const Moment& at) {
+  if (!at.size || kind != Kind::semaphore) return;
+  std::erase_if(line, [&](const WaitingClaim& claim) {
+    if (claim.shape.take <= *at.size) return false;
+    at.told.push_back({claim.owner, Wake{}});
+    return true;
+  });
 }
 
 bool LockEntry::hand_over(const Moment& at) {

@@ -141,6 +141,7 @@ struct LockEntry {
   // Offers the lock to heads of the line, up to this owner. False if the fences have run out.
   bool serve_line(const Moment&, const store::OwnerId* up_to = nullptr);
   bool hand_over(const Moment&);
+  void drop_hopeless(const Moment&);
 };
 
 }  // namespace holdfast::rules

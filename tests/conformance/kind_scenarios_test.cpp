@@ -236,6 +236,27 @@ TEST_P(PermitScenarios, S26_PermitsOfADeadHolderComeBack) {
   EXPECT_FALSE(lost.release());
 }
 
+TEST_P(PermitScenarios, S27_TheSizeGoesUpAndDownAlsoBelowWhatIsInUse) {
+  const Peer alice = on().client(), bob = on().client();
+  EXPECT_EQ(pool(alice).size().value(), 3U);
+  std::optional<Hold> first(take(alice, 3).value());
+  auto second = pool(bob).async_acquire(2, usual());
+  until_waiting(1);
+  ASSERT_TRUE(pool(alice).set_size(5));
+  std::optional<Hold> more(on().get(std::move(second)).value());
+  EXPECT_EQ(pool(bob).size().value(), 5U);
+
+  ASSERT_TRUE(pool(alice).set_size(2));
+  EXPECT_TRUE(first->verify());
+  EXPECT_TRUE(more->verify());
+  ASSERT_TRUE(more->release());
+  EXPECT_EQ(pool(bob).try_acquire(1, usual()).error(), Errc::busy) << "three of two are in use";
+  ASSERT_TRUE(first->release());
+  EXPECT_TRUE(take(bob, 2));
+  EXPECT_EQ(pool(bob).try_acquire(3, usual()).error(), Errc::size_mismatch);
+  EXPECT_EQ(pool(bob).set_size(0).error(), Errc::invalid_argument);
+}
+
 TEST_P(PermitScenarios, AnotherNumberIsRefusedWhileItIsInUse) {
   const Peer alice = on().client();
   const Hold held = take(alice, 1).value();

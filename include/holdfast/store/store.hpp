@@ -35,7 +35,10 @@ class Cells;
 //   shapes         One line serves all shapes in order. Readers that stand together at its head are
 //                  served together; nobody overtakes a head that waits, however little it wants.
 //   permits        Either all that a claim takes or none. The number there are is that of the claims
-//                  in use (another one is Rejected with size_mismatch), or the `size` cell's.
+//                  in use (another one is Rejected with size_mismatch), or the `size` cell's once
+//                  that was written: a number from 1 to kMaxPermits, in digits. A new size serves the
+//                  line at once, takes nothing from those who hold, and whoever waits for more than
+//                  it leaves the line and is told.
 //   instead of     An upgrade (upgradeable to exclusive) waits at the head of the line and keeps its
 //                  old hold until it is granted; a downgrade is granted at once. Readers cannot be
 //                  upgraded: two of them would wait for each other. If the old hold is gone the

@@ -19,7 +19,9 @@ auto LockTable::run(const LockName& name, TimePoint now, std::vector<Told>& told
     forget_one_idle(now);
     at = locks_.try_emplace(name).first;
   }
-  auto reply = verb(at->second, Moment{now, fences_, told});
+  Moment moment{now, fences_, told};
+  if (const auto set = sizes_.find(name); set != sizes_.end()) moment.size = set->second;
+  auto reply = verb(at->second, moment);
   if (at->second.idle()) locks_.erase(at);
   return reply;
 }
@@ -48,6 +50,19 @@ ForceReply LockTable::force_release(const ForceRequest& ask, TimePoint now,
                                     std::vector<Told>& told) {
   return run(ask.name, now, told,
              [&](LockEntry& lock, const Moment& at) { return lock.force_release(ask, at); });
+}
+
+void LockTable::set_size(const LockName& name, std::optional<std::uint32_t> size, TimePoint now,
+                         std::vector<Told>& told) {
+  if (size) {
+    sizes_[name] = *size;
+  } else {
+    sizes_.erase(name);
+  }
+  run(name, now, told, [](LockEntry& lock, const Moment& at) {
+    lock.settle(at);
+    return 0;
+  });
 }
 
 InspectReply LockTable::inspect(std::string_view pattern, TimePoint now) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -34,6 +35,10 @@ class LockTable {
   WithdrawReply withdraw(const ClaimKey&, TimePoint now, std::vector<Told>& told);
   ForceReply force_release(const ForceRequest&, TimePoint now, std::vector<Told>& told);
 
+  // How many permits the semaphore has from now on; none: as many as its claims say.
+  void set_size(const LockName&, std::optional<std::uint32_t> size, TimePoint now,
+                std::vector<Told>& told);
+
   // In the order of names. What has lapsed is not shown.
   InspectReply inspect(std::string_view pattern, TimePoint now) const;
 
@@ -49,6 +54,7 @@ class LockTable {
   void forget_one_idle(TimePoint now);
 
   Locks locks_;
+  std::map<LockName, std::uint32_t> sizes_;  // that were set
   rules::FenceCounter fences_;
   LockName looked_at_;  // how far forget_one_idle() has come
 };

@@ -33,6 +33,12 @@ CellReply CellServer::add(const CellAdd& ask, const Clock& clock) {
   return change(ask.key, [&] { return table_.add(ask, clock.now()); });
 }
 
+std::optional<std::uint32_t> CellServer::size_of(const LockName& semaphore) {
+  const CellReply reply = read({CellKind::size, semaphore});
+  const auto* state = std::get_if<CellState>(&reply);
+  return state != nullptr ? rules::size_in(*state) : std::nullopt;
+}
+
 // --- a client's cells ---
 
 // The answer comes last: once the last Call is answered the store may be destroyed.
@@ -49,12 +55,21 @@ void MemoryCells::read(const CellKey& key, Call<CellReply> call) {
   ask(std::move(call), [&] { return server_.read(key); });
 }
 
+template <class Verb>
+void MemoryCells::change(const CellKey& key, Call<CellReply> call, Verb verb) {
+  ask(std::move(call), [&] {
+    CellReply reply = verb();
+    if (key.kind == CellKind::size) resized_(key.name);
+    return reply;
+  });
+}
+
 void MemoryCells::write(const CellWrite& request, Call<CellReply> call) {
-  ask(std::move(call), [&] { return server_.write(request, clock_); });
+  change(request.key, std::move(call), [&] { return server_.write(request, clock_); });
 }
 
 void MemoryCells::add(const CellAdd& request, Call<CellReply> call) {
-  ask(std::move(call), [&] { return server_.add(request, clock_); });
+  change(request.key, std::move(call), [&] { return server_.add(request, clock_); });
 }
 
 }  // namespace holdfast::store

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "holdfast/store/cells.hpp"
@@ -20,6 +23,7 @@ class CellServer {
   CellReply read(const CellKey&);
   CellReply write(const CellWrite&, const Clock&);
   CellReply add(const CellAdd&, const Clock&);
+  std::optional<std::uint32_t> size_of(const LockName& semaphore);
   WatchPtr watch(const CellKey& key, CellChangedFn changed) {
     return watches_.add(key, std::move(changed));
   }
@@ -36,8 +40,10 @@ class CellServer {
 // One client's view of them. Every Call is answered before its verb returns.
 class MemoryCells final : public Cells {
  public:
-  MemoryCells(CellServer& server, const Clock& clock, const std::atomic<bool>& closed)
-      : server_(server), clock_(clock), closed_(closed) {}
+  // resized(semaphore): its `size` cell may have changed.
+  MemoryCells(CellServer& server, const Clock& clock, const std::atomic<bool>& closed,
+              std::function<void(const LockName&)> resized)
+      : server_(server), clock_(clock), closed_(closed), resized_(std::move(resized)) {}
 
   void read(const CellKey&, Call<CellReply>) override;
   void write(const CellWrite&, Call<CellReply>) override;
@@ -49,10 +55,13 @@ class MemoryCells final : public Cells {
  private:
   template <class Verb>
   void ask(Call<CellReply>, Verb verb);
+  template <class Verb>
+  void change(const CellKey&, Call<CellReply>, Verb verb);
 
   CellServer& server_;
   const Clock& clock_;
   const std::atomic<bool>& closed_;
+  const std::function<void(const LockName&)> resized_;
 };
 
 }  // namespace holdfast::store

@@ -50,6 +50,15 @@ auto MemoryServer::run(const Clock& clock, Verb verb) {
   return reply;
 }
 
+// The cell is read inside: of two who change it at once, the last one here sees what it holds in the
+// end.
+void MemoryServer::resized(const LockName& name, const Clock& clock) {
+  run(clock, [&](LockTable& table, TimePoint now, std::vector<Told>& told) {
+    table.set_size(name, cells_.size_of(name), now, told);
+    return 0;
+  });
+}
+
 // --- a client's store ---
 
 Capabilities MemoryStore::capabilities() const {

@@ -35,6 +35,8 @@ class MemoryServer {
     return watches_.add(claim, std::move(wake));
   }
   CellServer& cells() { return cells_; }
+  // The size of that semaphore was changed in its cell.
+  void resized(const LockName&, const Clock&);
 
  private:
   friend class MemoryStore;
@@ -73,7 +75,8 @@ class MemoryStore final : public Store {
   std::shared_ptr<MemoryServer> server_;
   const Clock& clock_;
   std::atomic<bool> closed_ = false;
-  MemoryCells cells_{server_->cells(), clock_, closed_};
+  MemoryCells cells_{server_->cells(), clock_, closed_,
+                     [this](const LockName& name) { server_->resized(name, clock_); }};
 };
 
 extern const StoreFactory k_memory_factory;

@@ -112,6 +112,10 @@ CellChange add_to_cell(Database& db, const CellAdd& ask, const Clock& clock) {
                [&](CellEntry& entry, TimePoint now) { return entry.add(ask, now); });
 }
 
+std::optional<std::uint32_t> size_of(Database& db, const LockName& name) {
+  return rules::size_in(load_state(db, {CellKind::size, name}));
+}
+
 std::uint64_t version_of_cell(Database& db, const CellKey& key) {
   Statement row = db.prepare(kCellVersion);
   row.bind(number_of(key.kind)).bind_blob(key.name.bytes());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "holdfast/store/cells.hpp"
@@ -22,6 +23,9 @@ struct CellChange {
 };
 CellChange write_cell(Database&, const CellWrite&, const Clock&);
 CellChange add_to_cell(Database&, const CellAdd&, const Clock&);
+
+// How many permits a semaphore has, if that was set.
+std::optional<std::uint32_t> size_of(Database&, const LockName&);
 
 std::uint64_t version_of_cell(Database&, const CellKey&);
 

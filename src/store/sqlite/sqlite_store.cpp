@@ -133,13 +133,14 @@ void SqliteStore::deliver(const Wakes& wakes) {
 // ---- verbs ----
 
 template <class Verb>
-auto SqliteStore::with_lock(const LockName& name, Wakes& wakes, Verb verb) {
+auto SqliteStore::with_lock(const LockName& name, Wakes& wakes, Verb verb, Kind asked) {
   Proofs proofs;  // kept until it is written down
   Transaction transaction(*db_);
   LockRows rows(*db_, name);
-  const TimePoint now = clock_.now();
-  pass_over_the_dead(rows.entry, now, proofs);
-  auto reply = verb(rows.entry, Moment{now, rows.fences, wakes});
+  Moment at{clock_.now(), rows.fences, wakes};
+  pass_over_the_dead(rows.entry, at.now, proofs);
+  if (asked == Kind::semaphore || rows.entry.kind == Kind::semaphore) at.size = size_of(*db_, name);
+  auto reply = verb(rows.entry, at);
   rows.save();
   transaction.commit();
   return reply;
@@ -171,8 +172,9 @@ GrantReply SqliteStore::do_grant(const GrantRequest& ask, Wakes& wakes) {
       return granted;
     }
   }
-  return with_lock(ask.name, wakes,
-                   [&](LockEntry& lock, const Moment& at) { return lock.try_grant(ask, at); });
+  return with_lock(
+      ask.name, wakes, [&](LockEntry& lock, const Moment& at) { return lock.try_grant(ask, at); },
+      ask.kind);
 }
 
 void SqliteStore::renew(std::span<const Renewal> renewals, Call<RenewReply> call) {
@@ -234,10 +236,11 @@ void SqliteStore::release(const HoldKey& key, Call<ReleaseReply> call) {
 
 ReleaseReply SqliteStore::do_release(const HoldKey& key, Wakes& wakes) {
   if (key.kind == Kind::mutex) {
-    const std::string client = bytes_of(key.owner.client);
+    const bool ours = key.owner.client == client_;
+    const std::string other = ours ? std::string() : bytes_of(key.owner.client);
     db_->prepare(kRelease)
         .bind_blob(key.name.bytes())
-        .bind_blob(client)
+        .bind_blob(ours ? client_bytes_ : other)
         .bind(signed_of(key.owner.claim))
         .bind(signed_of(key.fence))
         .bind(ns(clock_.now()))
@@ -371,7 +374,9 @@ void SqliteStore::bury(const ClientId& client, Wakes& wakes) {
     std::erase_if(rows.entry.holds, is_its);
     std::erase_if(rows.entry.line, is_its);
     pass_over_the_dead(rows.entry, now, proofs);
-    rows.entry.settle(Moment{now, rows.fences, wakes});
+    Moment at{now, rows.fences, wakes};
+    if (rows.entry.kind == Kind::semaphore) at.size = size_of(*db_, *name);
+    rows.entry.settle(at);
     rows.save();
   }
   db_->prepare(kEndSession).bind_blob(bytes).run();
@@ -496,14 +501,14 @@ void SqliteStore::CellVerbs::read(const CellKey& key, Call<CellReply> call) {
 void SqliteStore::CellVerbs::write(const CellWrite& request, Call<CellReply> call) {
   store_.ask(std::move(call), request, [](SqliteStore& self, const CellWrite& it, Wakes& wakes) {
     self.need_file(self.db_->moved_lately());
-    return self.told(write_cell(*self.db_, it, self.clock_), wakes);
+    return self.told(it.key, write_cell(*self.db_, it, self.clock_), wakes);
   });
 }
 
 void SqliteStore::CellVerbs::add(const CellAdd& request, Call<CellReply> call) {
   store_.ask(std::move(call), request, [](SqliteStore& self, const CellAdd& it, Wakes& wakes) {
     self.need_file(self.db_->moved_lately());
-    return self.told(add_to_cell(*self.db_, it, self.clock_), wakes);
+    return self.told(it.key, add_to_cell(*self.db_, it, self.clock_), wakes);
   });
 }
 
@@ -513,12 +518,26 @@ WatchPtr SqliteStore::CellVerbs::watch(const CellKey& key, CellChangedFn changed
   return watch;
 }
 
-CellReply SqliteStore::told(CellChange change, Wakes& wakes) {
+CellReply SqliteStore::told(const CellKey& key, CellChange change, Wakes& wakes) {
+  if (key.kind == CellKind::size) resized(key.name, wakes);
   if (worker_ && !cell_watches_.empty()) worker_->post([this] { look_at_cells(); });
   for (const ClientId& client : change.waiters) {
     if (client != client_) wakes.push_back({{client, 0}, {}});
   }
   return std::move(change.reply);
+}
+
+// For whom there is room now. What was written stays, whatever happens here: then those who wait find
+// out when they ask again.
+void SqliteStore::resized(const LockName& name, Wakes& wakes) {
+  try {
+    with_lock(name, wakes, [](LockEntry& lock, const Moment& at) {
+      lock.settle(at);
+      return 0;
+    });
+  } catch (const Failure&) {
+    wakes.clear();
+  }
 }
 
 void SqliteStore::look_at_cells() {

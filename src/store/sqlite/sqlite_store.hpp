@@ -115,11 +115,12 @@ class SqliteStore final : public Store {
   Sight look_at(const LockName&);
   Sight look_at_shares(const LockName&, TimePoint now);
   // The reply; who waits for the cell looks at once, here and in other processes.
-  CellReply told(CellChange, Wakes&);
+  CellReply told(const CellKey&, CellChange, Wakes&);
+  void resized(const LockName&, Wakes&);
 
   // verb(entry, moment) on the whole lock, in a transaction.
   template <class Verb>
-  auto with_lock(const LockName&, Wakes&, Verb);
+  auto with_lock(const LockName&, Wakes&, Verb, Kind asked = Kind::mutex);
   using Proofs = std::map<ClientId, transport::Fd>;
   void pass_over_the_dead(rules::LockEntry&, TimePoint now, Proofs&);
   transport::Fd proof_of_death(const ClientId&);

@@ -41,6 +41,7 @@ std::optional<HoldKey> BrokenStore::right_holder(const LockName& name) {
   const LockView seen = right_view(name);
   if (seen.holds.empty()) return std::nullopt;
   HoldKey key;
+  key.kind = seen.kind;
   key.name = name;
   key.owner = seen.holds[0].owner;
   key.fence = seen.holds[0].fence;

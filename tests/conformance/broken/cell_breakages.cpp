@@ -148,6 +148,27 @@ struct NobodyIsToldOfChanges final : BrokenCells {
   }
 };
 
+// It is written down, and the locks do not know.
+struct SizesAreOnlyNoted final : BrokenCells {
+  using BrokenCells::BrokenCells;
+  CellReply write_of(CellWrite ask) override {
+    if (ask.key.kind == CellKind::size) ask.key.kind = CellKind::value;
+    return right_write(ask);
+  }
+};
+
+// Those who were there before are forgotten.
+struct ASmallerSizeSweepsTheLock final : BrokenCells {
+  using BrokenCells::BrokenCells;
+  CellReply write_of(CellWrite ask) override {
+    CellReply reply = right_write(ask);
+    for (auto holder = right_holder(ask.key.name); holder; holder = right_holder(ask.key.name)) {
+      right_release(*holder);
+    }
+    return reply;
+  }
+};
+
 template <class Broken>
 std::unique_ptr<Store> wrap(std::unique_ptr<Store> right, BrokenState& state) {
   return std::make_unique<Broken>(std::move(right), state);
@@ -172,6 +193,10 @@ std::vector<Breakage> cell_breakages() {
       BROKEN(TheFloorIsIgnored, AnAddStopsAtTheFloor),
       BROKEN(KindsAreOneCell, KindsOfOneNameAreDifferentCells),
       BROKEN(LongValuesAreCut, ValuesAreAnyBytesUpToTheLimit),
+      BROKEN(SizesAreOnlyNoted, ASetSizeCountsWhateverTheClaimsSay_S27),
+      BROKEN(SizesAreOnlyNoted, ABiggerSizeServesTheLine_S27),
+      BROKEN(SizesAreOnlyNoted, WhoWaitsForMoreThanTheNewSizeIsToldAndStopsNobody_S27),
+      BROKEN(ASmallerSizeSweepsTheLock, ASmallerSizeTakesNothingAwayAndLetsNobodyIn_S27),
       BROKEN(NobodyIsToldOfChanges, AChangeIsToldToThoseWhoWatch),
   };
 }
