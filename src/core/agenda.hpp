@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <utility>
@@ -16,6 +17,9 @@ namespace holdfast::core {
 template <class Key>
 class Agenda {
  public:
+  explicit Agenda(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : times_(memory), order_(memory) {}
+
   void set(const Key& key, TimePoint when) {
     auto found = times_.find(key);
     if (found != times_.end()) {
@@ -46,8 +50,8 @@ class Agenda {
   }
 
  private:
-  std::map<Key, TimePoint> times_;
-  std::set<std::pair<TimePoint, Key>> order_;
+  std::pmr::map<Key, TimePoint> times_;
+  std::pmr::set<std::pair<TimePoint, Key>> order_;
 };
 
 }  // namespace holdfast::core

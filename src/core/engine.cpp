@@ -245,7 +245,7 @@ store::GrantRequest Engine::request_of(const Claim& claim) const {
   request.line_for = Pace::line_for(request.lease);
   request.confirm_within = Pace::confirm_within(request.lease);
   request.record = settings_.self;
-  request.record.owner = to_string(claim.key.owner);
+  request.record.owner = client_text_ + std::to_string(claim.key.owner.claim);
   request.record.since = claim.wanted.since;
   request.record.reason = claim.wanted.reason;
   if (claim.of_room && settings_.handoff_count > 0) {
@@ -311,7 +311,7 @@ void Engine::tell(Claim& claim, Errc why, TimePoint now, Outbox& out) {
     return;
   }
   Room& room = rooms_.at(room_of(claim.wanted));
-  std::deque<OpId> told;
+  std::vector<OpId> told;
   if (!claim.machine.lines_up()) {  // a single attempt has less patience than the others
     told.push_back(op);
     std::erase(room.queue, op);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +15,7 @@
 #include "core/lease_machine.hpp"
 #include "core/outbox.hpp"
 #include "core/parting.hpp"
+#include "core/spare_nodes.hpp"
 #include "holdfast/store/capabilities.hpp"
 
 namespace holdfast::core {
@@ -72,7 +73,7 @@ class Engine {
     friend auto operator<=>(const RoomKey&, const RoomKey&) = default;
   };
   struct Room {
-    std::deque<OpId> queue;   // Order::any, in order of arrival
+    std::vector<OpId> queue;  // Order::any, in order of arrival
     ClaimNo claim = 0;        // the one that serves the queue, waiting or held
     bool quick = false;       // the last hold was over before a sleeping thread would be awake
     OpId awake = 0;           // a waiter whose thread does not sleep …
@@ -176,14 +177,16 @@ class Engine {
   HoldId last_hold_ = 0;
   store::CallId last_call_ = 0;
   std::uint64_t last_parting_ = 0;
-  std::map<RoomKey, Room> rooms_;
-  std::map<OpId, Waiter> waiters_;
-  std::map<ClaimNo, Claim> claims_;
-  std::map<HoldId, ClaimNo> holds_;
-  std::map<std::uint64_t, Parting> partings_;
-  std::map<store::CallId, OpenCall> calls_;
-  Agenda<AgendaKey> agenda_;
-  std::set<std::pair<TimePoint, ClaimNo>> renewable_;  // by LeaseMachine::renew_from
+  SpareNodes nodes_;  // before what they are in
+  std::pmr::map<RoomKey, Room> rooms_{&nodes_};
+  std::pmr::map<OpId, Waiter> waiters_{&nodes_};
+  std::pmr::map<ClaimNo, Claim> claims_{&nodes_};
+  std::pmr::map<HoldId, ClaimNo> holds_{&nodes_};
+  std::pmr::map<std::uint64_t, Parting> partings_{&nodes_};
+  std::pmr::map<store::CallId, OpenCall> calls_{&nodes_};
+  Agenda<AgendaKey> agenda_{&nodes_};
+  std::pmr::set<std::pair<TimePoint, ClaimNo>> renewable_{&nodes_};  // by LeaseMachine::renew_from
+  const std::string client_text_ = store::to_string(settings_.client) + ":";
 };
 
 }  // namespace holdfast::core

@@ -64,7 +64,9 @@ using Action = std::variant<AskGrant, AskRenew, AskRelease, AskWithdraw, StartWa
 
 struct Outbox {
   // `watched`: there is somebody to tell of events.
-  explicit Outbox(bool watched = true) : watched_(watched) { actions.reserve(4); }
+  explicit Outbox(bool watched = true) : watched_(watched) {
+    actions.reserve(2);  // nearly always enough; of more the allocator has none at hand
+  }
 
   template <class Make>
   void tell(Make&& make) {

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory_resource>
+#include <new>
+
+namespace holdfast::core {
+
+// Memory for the nodes of an engine's maps. Each acquire and each release puts a dozen of them in and
+// takes them out again: what was given back is kept for the next of about that size. All of it goes with
+// this object, not before.
+//
+// Threads      One at a time.
+class SpareNodes final : public std::pmr::memory_resource {
+ public:
+  SpareNodes() = default;
+  SpareNodes(const SpareNodes&) = delete;
+  SpareNodes& operator=(const SpareNodes&) = delete;
+  ~SpareNodes() override {
+    for (Spare*& first : spares_) {
+      while (first != nullptr) {
+        void* const gone = first;
+        first = first->next;
+        ::operator delete(gone);
+      }
+    }
+  }
+
+ private:
+  struct Spare {
+    Spare* next;
+  };
+  static constexpr std::size_t kStep = 64;
+  static constexpr std::size_t kClasses = 33;  // up to 2 KiB
+
+  // 0: not worth keeping. An address sanitizer should see each node come and go.
+  static std::size_t class_of(std::size_t bytes, std::size_t alignment) {
+#if defined(__SANITIZE_ADDRESS__)
+    static_cast<void>(bytes);
+    static_cast<void>(alignment);
+    return 0;
+#else
+    const std::size_t size_class = (bytes + kStep - 1) / kStep;
+    const bool usual = alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    return usual && size_class < kClasses ? size_class : 0;
+#endif
+  }
+
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    const std::size_t size_class = class_of(bytes, alignment);
+    if (size_class == 0) return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+    Spare*& first = spares_[size_class];
+    if (first == nullptr) return ::operator new(size_class* kStep);
+    Spare* const found = first;
+    first = found->next;
+    return found;
+  }
+
+  void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
+    const std::size_t size_class = class_of(bytes, alignment);
+    if (size_class == 0) {
+      std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
+      return;
+    }
+    spares_[size_class] = new (memory) Spare{spares_[size_class]};
+  }
+
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  std::array<Spare*, kClasses> spares_{};
+};
+
+}  // namespace holdfast::core
