@@ -20,6 +20,7 @@
 #include "holdfast/result.hpp"
 #include "holdfast/run_locked.hpp"
 #include "holdfast/semaphore.hpp"
+#include "holdfast/shared_lockable.hpp"
 #include "holdfast/shared_mutex.hpp"
 #include "holdfast/time.hpp"
 #include "holdfast/versioned.hpp"

@@ -13,6 +13,7 @@
 #include "holdfast/options.hpp"
 #include "holdfast/reentrant_hold.hpp"
 #include "holdfast/result.hpp"
+#include "holdfast/std_waits.hpp"
 #include "holdfast/time.hpp"
 
 namespace holdfast {
@@ -60,10 +61,12 @@ class ReentrantMutex {
   bool try_lock() const;
   template <class Rep, class Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& length) const {
-    return lock_within(wait_of(length)).has_value();
+    return lock_within(detail::wait_of(length)).has_value();
   }
   template <class Clock, class Length>
-  bool try_lock_until(const std::chrono::time_point<Clock, Length>& end) const;
+  bool try_lock_until(const std::chrono::time_point<Clock, Length>& end) const {
+    return detail::lock_until(end, [this](Duration wait) { return lock_within(wait); });
+  }
   void unlock() const noexcept;
 
   // As lock(), as an object that unlocks. If options.owner is not set, the owner is as for lock().
@@ -85,8 +88,6 @@ class ReentrantMutex {
   ReentrantMutex(Mutex mutex, std::shared_ptr<detail::ReentrantHolds> holds, AcquireOptions options)
       : mutex_(std::move(mutex)), holds_(std::move(holds)), options_(std::move(options)) {}
 
-  template <class Rep, class Period>
-  static Duration wait_of(const std::chrono::duration<Rep, Period>& length);
   Result<void> lock_within(Duration wait) const;
 
   Owner& owner_of(const AcquireOptions&) const;
@@ -97,26 +98,5 @@ class ReentrantMutex {
   std::shared_ptr<detail::ReentrantHolds> holds_;
   AcquireOptions options_;
 };
-
-// In nanoseconds, rounded up; what does not fit is for ever.
-template <class Rep, class Period>
-Duration ReentrantMutex::wait_of(const std::chrono::duration<Rep, Period>& length) {
-  using Seconds = std::chrono::duration<double>;
-  constexpr Seconds kFits = std::chrono::hours(24 * 365 * 250);
-  if (Seconds(length) >= kFits) return kForever;
-  if (!(length > length.zero())) return Duration::zero();
-  return std::chrono::ceil<Duration>(length);
-}
-
-template <class Clock, class Length>
-bool ReentrantMutex::try_lock_until(const std::chrono::time_point<Clock, Length>& end) const {
-  while (true) {
-    const auto now = Clock::now();
-    const Result<void> locked = lock_within(end > now ? wait_of(end - now) : Duration::zero());
-    if (locked) return true;
-    // A clock that was set back, or runs at another rate than ours, has time left.
-    if (locked.error() != Errc::timed_out || Clock::now() >= end) return false;
-  }
-}
 
 }  // namespace holdfast

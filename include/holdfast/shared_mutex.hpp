@@ -45,6 +45,8 @@ class SharedMutex {
   // A reader, one at a time, that can become the writer.
   Result<Hold> acquire_upgradeable(AcquireOptions options = {}) const;
   Result<Hold> try_acquire_upgradeable(AcquireOptions options = {}) const;
+  Pending<Hold> async_acquire_upgradeable() const;
+  Pending<Hold> async_acquire_upgradeable(AcquireOptions options) const;
 
   // Exchange a hold of this lock for another kind of hold, with no writer in between. If it works,
   // `hold` is empty afterwards; if not, it is what it was, unless nobody knows whether the store did

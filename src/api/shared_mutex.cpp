@@ -78,6 +78,14 @@ Result<Hold> SharedMutex::try_acquire_upgradeable(AcquireOptions options) const 
   return acquire_upgradeable(once(std::move(options)));
 }
 
+Pending<Hold> SharedMutex::async_acquire_upgradeable() const {
+  return async_acquire_upgradeable(AcquireOptions());
+}
+
+Pending<Hold> SharedMutex::async_acquire_upgradeable(AcquireOptions options) const {
+  return detail::async_acquire(*client_, name_, wanted(Shape::upgradeable()), options);
+}
+
 Result<Hold> SharedMutex::downgrade(Hold& hold, AcquireOptions options) const {
   return exchange(*client_, name_, hold, Shape::shared(), std::move(options));
 }
