@@ -87,5 +87,16 @@ TEST_F(Modes, ANameInUseInAnotherWaySaysSo) {
   EXPECT_EQ(first.exit_code(), 0);
 }
 
+TEST_F(Modes, AnUpgradeableReaderIsAloneAmongItsLikes) {
+  Spawned first = holder({"-u", "book"}, "first");
+  ASSERT_TRUE(written("first"));
+  EXPECT_EQ(done({"run", "-n", "-s", "book", "--", "true"}).exit_code(), 0);
+  EXPECT_EQ(done({"run", "-n", "-u", "book", "--", "true"}).exit_code(), 75);
+  EXPECT_THAT(done({"run", "--dry-run", "-u", "book", "--", "true"}).out(),
+              HasSubstr("would wait behind 1"));
+  let_go("first");
+  EXPECT_EQ(first.exit_code(), 0);
+}
+
 }  // namespace
 }  // namespace holdfast::cli_tests

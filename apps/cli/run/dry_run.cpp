@@ -31,10 +31,8 @@ std::string verdict_text(const Verdict& verdict) {
   return "would wait behind " + std::to_string(verdict.behind);
 }
 
-std::string human_text(const RunOptions& options, const LockInfo& lock, const std::string& place,
-                       const Verdict& verdict) {
-  std::string text = "store    " + options.store.shown_url() + "\n";
-  text += "lock     " + shown(options.name) + "   " + shown(place) + "\n";
+std::string human_text(const LockInfo& lock, const std::string& place, const Verdict& verdict) {
+  std::string text = "lock     " + shown(lock.name) + "   " + shown(place) + "\n";
   if (lock.holders.empty()) text += "holder   nobody\n";
   for (const ClaimInfo& holder : lock.holders) {
     text += "holder   " + describe(holder.record) + "   fence " +
@@ -45,27 +43,39 @@ std::string human_text(const RunOptions& options, const LockInfo& lock, const st
   return text + "verdict  " + verdict_text(verdict) + "\n";
 }
 
+struct Seen {
+  LockInfo lock;
+  std::string place;
+};
+
+Seen look_at(const Client& client, const std::string& name, const RunOptions& options) {
+  auto found = client.inspect(pattern_of(name));
+  if (!found) throw Refusal(found.error());
+  const auto place = client.place_of(name);
+  if (!place) throw Refusal(place.error());
+  if (found->empty()) return {LockInfo{name, "", options.mode.text(), {}, {}}, *place};
+  return {std::move(found->front()), *place};
+}
+
+Json json_of(const Seen& seen, const Verdict& verdict, const RunOptions& options) {
+  Json json = to_json(seen.lock, options.store.shown_url(), wall_now());
+  json["place"] = seen.place;
+  json["verdict"] = verdict.word;
+  json["behind"] = verdict.behind;
+  json["text"] = verdict_text(verdict);
+  return json;
+}
+
 }  // namespace
 
 int dry_run(const RunOptions& options) {
   const Client client = options.store.connect();
-  const auto found = client.inspect(pattern_of(options.name));
-  if (!found) throw Refusal(found.error());
-  const auto place = client.place_of(options.name);
-  if (!place) throw Refusal(place.error());
-
-  const LockInfo lock =
-      found->empty() ? LockInfo{options.name, "", options.mode.text(), {}, {}} : found->front();
-  const Verdict verdict = judge(options, lock);
-  if (options.json) {
-    Json json = to_json(lock, options.store.shown_url(), wall_now());
-    json["place"] = *place;
-    json["verdict"] = verdict.word;
-    json["behind"] = verdict.behind;
-    json["text"] = verdict_text(verdict);
-    print(json_text(json) + "\n");
-  } else {
-    print(human_text(options, lock, *place, verdict));
+  if (!options.json) print("store    " + options.store.shown_url() + "\n");
+  for (const std::string& name : options.names) {
+    const Seen seen = look_at(client, name, options);
+    const Verdict verdict = judge(options, seen.lock);
+    print(options.json ? json_text(json_of(seen, verdict, options)) + "\n"
+                       : human_text(seen.lock, seen.place, verdict));
   }
   return exit_code::kDone;
 }

@@ -6,7 +6,7 @@
 
 namespace holdfast::cli {
 
-std::vector<std::string> job_environment(const RunOptions& options, const Hold& hold) {
+std::vector<std::string> job_environment(const RunOptions& options, const RunHolds& holds) {
   using std::chrono::milliseconds;
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable)
@@ -19,14 +19,10 @@ std::vector<std::string> job_environment(const RunOptions& options, const Hold& 
   };
   set("HOLDFAST_HELD", "1");
   set("HOLDFAST_LOCK", options.name);
-  set("HOLDFAST_FENCE", std::to_string(hold.fence().value()));
-  set("HOLDFAST_OWNER", hold.owner());
+  set("HOLDFAST_FENCE", holds.fences());
+  set("HOLDFAST_OWNER", holds.owners());
   set("HOLDFAST_MODE", options.mode.text());
-  std::string slots;
-  for (const std::uint32_t slot : hold.slots()) {
-    slots += (slots.empty() ? "" : " ") + std::to_string(slot);
-  }
-  if (!slots.empty()) set("HOLDFAST_SLOTS", slots);
+  if (const std::string slots = holds.slots(); !slots.empty()) set("HOLDFAST_SLOTS", slots);
   set("HOLDFAST_LEASE_MS",
       std::to_string(std::chrono::duration_cast<milliseconds>(options.lease).count()));
   set("HOLDFAST_STORE", options.store.url_for_children());

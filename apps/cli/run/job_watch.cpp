@@ -27,15 +27,15 @@ constexpr Duration kSayLeftBehindAfter = 1s;
 
 class JobWatch {
  public:
-  JobWatch(StartedGuard& guard, const Hold& hold, const RunOptions& options, Signals& signals,
+  JobWatch(StartedGuard& guard, const RunHolds& holds, const RunOptions& options, Signals& signals,
            JobTerminal& terminal, RunTalk& talk)
       : guard_(guard),
-        hold_(hold),
+        holds_(holds),
         options_(options),
         signals_(signals),
         terminal_(terminal),
         talk_(talk),
-        on_lost_(hold.lost(), Tell{&wake_}) {}
+        on_lost_(holds.lost(), Tell{&wake_}) {}
 
   JobEnd run() {
     while (!gone_) {
@@ -60,8 +60,8 @@ class JobWatch {
 
   // The guardian ends the job at the end of the lease, even if this process is stopped then.
   void tell_deadline() {
-    const TimePoint until = hold_.valid_until();
-    if (end_.lost || until == told_ || hold_.lost().stop_requested()) return;
+    const TimePoint until = holds_.valid_until();
+    if (end_.lost || until == told_ || holds_.lost().stop_requested()) return;
     told_ = until;
     guard_.link.send({Instruction::What::until, until.time_since_epoch().count()});
   }
@@ -87,21 +87,22 @@ class JobWatch {
   void pass_on(int signal) { guard_.link.send({Instruction::What::signal, signal}); }
 
   void look_at_hold() {
-    if (hold_.lost().stop_requested()) lose("the lock is not ours any more");
+    if (holds_.lost().stop_requested()) lose("the lock is not ours any more");
   }
 
   void lose(const std::string& why) {
     if (std::exchange(end_.lost, true)) return;
     const std::string job = shown(options_.command[0]);
+    const std::string lost = holds_.lost_name();
+    const std::string name = shown(lost.empty() ? options_.name : lost);
     if (options_.on_lost == 0) {
-      talk_.lost(shown(options_.name) + ": " + why + "; " + job + " goes on (--on-lost ignore)");
+      talk_.lost(name + ": " + why + "; " + job + " goes on (--on-lost ignore)");
       return;
     }
     // Told before said: whoever reads stderr may be slow.
     guard_.link.send({Instruction::What::lost, 0});
-    talk_.lost(shown(options_.name) + ": " + why + "; ending " + job + " by " +
-               signal_name(options_.on_lost) + ", by SIGKILL after " +
-               duration_text(options_.grace));
+    talk_.lost(name + ": " + why + "; ending " + job + " by " + signal_name(options_.on_lost) +
+               ", by SIGKILL after " + duration_text(options_.grace));
     give_up_at_ = later(boot_now(), options_.grace + kGuardMayTake);
   }
 
@@ -174,7 +175,7 @@ class JobWatch {
   }
 
   StartedGuard& guard_;
-  const Hold& hold_;
+  const RunHolds& holds_;
   const RunOptions& options_;
   Signals& signals_;
   JobTerminal& terminal_;
@@ -194,9 +195,9 @@ class JobWatch {
 
 }  // namespace
 
-JobEnd watch_job(StartedGuard& guard, const Hold& hold, const RunOptions& options, Signals& signals,
-                 JobTerminal& terminal, RunTalk& talk) {
-  return JobWatch(guard, hold, options, signals, terminal, talk).run();
+JobEnd watch_job(StartedGuard& guard, const RunHolds& holds, const RunOptions& options,
+                 Signals& signals, JobTerminal& terminal, RunTalk& talk) {
+  return JobWatch(guard, holds, options, signals, terminal, talk).run();
 }
 
 }  // namespace holdfast::cli

@@ -4,10 +4,10 @@
 
 #include "cli/guard/start_guard.hpp"
 #include "cli/run/job_terminal.hpp"
+#include "cli/run/run_holds.hpp"
 #include "cli/run/run_options.hpp"
 #include "cli/run/run_talk.hpp"
 #include "cli/run/signals.hpp"
-#include "holdfast/hold.hpp"
 
 namespace holdfast::cli {
 
@@ -21,6 +21,7 @@ struct JobEnd {
 
 // Stays until nothing of the job is left that the lock protects: passes signals on, tells the
 // guardian of renewals and of a loss.
-JobEnd watch_job(StartedGuard&, const Hold&, const RunOptions&, Signals&, JobTerminal&, RunTalk&);
+JobEnd watch_job(StartedGuard&, const RunHolds&, const RunOptions&, Signals&, JobTerminal&,
+                 RunTalk&);
 
 }  // namespace holdfast::cli

@@ -18,6 +18,7 @@
 #include "cli/run/dry_run.hpp"
 #include "cli/run/job_environment.hpp"
 #include "cli/run/job_watch.hpp"
+#include "cli/run/run_holds.hpp"
 #include "cli/run/run_options.hpp"
 #include "cli/run/run_report.hpp"
 #include "cli/run/run_talk.hpp"
@@ -45,7 +46,8 @@ class Run {
       // Whoever waits wants to know what is run, not that it was run by holdfast.
       const std::string job = std::filesystem::path(options_.command.front()).filename().string();
       Client client = options_.store.connect({.program = job});
-      if (auto hold = acquire(client)) work(client, *hold);
+      RunHolds holds;
+      if (acquire(client, holds)) work(client, holds);
     } catch (const Refusal& refusal) {
       report_.outcome = Outcome::error;
       report_.code = refusal.code();
@@ -55,32 +57,55 @@ class Run {
   }
 
  private:
-  std::optional<Hold> acquire(const Client& client) {
+  // All of them, one after the other, within the time for one.
+  bool acquire(const Client& client, RunHolds& holds) {
+    const TimePoint start = boot_now();
+    const TimePoint until = later(start, options_.wait);
+    bool all = true;
+    while (all && holds.count() < options_.names.size()) {
+      const Duration left = options_.wait == kForever ? kForever : left_until(until, boot_now());
+      all = acquire_next(client, {options_.names[holds.count()], left, holds.lost()}, holds);
+      // Nothing was done yet under the one that went while we waited for the next: once more, then.
+      if (holds.lost().stop_requested() && report_.outcome != Outcome::interrupted) {
+        static_cast<void>(holds.release());
+        holds = RunHolds();
+        report_ = {};
+        all = true;
+      }
+    }
+    report_.waited = boot_now() - start;
+    if (!all) static_cast<void>(holds.release());
+    return all;
+  }
+
+  bool acquire_next(const Client& client, const WaitFor& what, RunHolds& holds) {
     Sight sight(host_name(), getpid());
-    WaitEnd end = wait_for_lock(client, options_, signals_, talk_, sight);
-    report_.waited = end.waited;
+    WaitEnd end = wait_for_lock(client, what, options_, signals_, talk_, sight);
     if (end.signal != 0) {
       report_.outcome = Outcome::interrupted;
       report_.code = exit_code::kSignal + end.signal;
-      report_.text = signal_name(end.signal) + ": gave up waiting for " + shown(options_.name);
-      return std::nullopt;
+      report_.text = signal_name(end.signal) + ": gave up waiting for " + shown(what.name);
+      return false;
     }
-    if (*end.result) return std::move(**end.result);
-    refused(client, end.result->error(), sight);
-    return std::nullopt;
+    if (*end.result) {
+      holds.add(std::move(**end.result));
+      return true;
+    }
+    if (!what.given_up.stop_requested()) refused(client, what.name, end.result->error(), sight);
+    return false;
   }
 
-  void refused(const Client& client, const Error& error, Sight& sight) {
+  void refused(const Client& client, const std::string& name, const Error& error, Sight& sight) {
     if (error.errc() != Errc::busy && error.errc() != Errc::timed_out) throw Refusal(error);
     const auto place = sight.place();
     if (!sight.anything() && !options_.quiet) {  // the store has just answered: one more question
-      if (const auto found = client.inspect(pattern_of(options_.name))) {
+      if (const auto found = client.inspect(pattern_of(name))) {
         sight.saw(found->empty() ? std::nullopt : std::optional(found->front()), boot_now());
       }
     }
     report_.outcome = Outcome::busy;
     report_.code = options_.busy_exit_code;
-    report_.text = busy_text({.name = options_.name,
+    report_.text = busy_text({.name = name,
                               .wait = options_.wait,
                               .exit_code = options_.busy_exit_code,
                               .sight = &sight,
@@ -88,10 +113,11 @@ class Run {
                              error, boot_now(), wall_now());
   }
 
-  void work(const Client& client, Hold& hold) {
+  void work(const Client& client, RunHolds& holds) {
     const TimePoint start = boot_now();
-    report_.fence = hold.fence();
-    talk_.acquired(hold.fence(), report_.waited);
+    report_.fence = holds.first_fence();
+    if (holds.count() > 1) report_.fences = holds.fences();
+    talk_.acquired(holds, report_.waited);
 
     // Should the guardian die, its orphans come to us.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -102,14 +128,14 @@ class Run {
     plan.signal_mask = signals_.original_mask();
     plan.on_lost = options_.on_lost;
     plan.grace = options_.grace;
-    plan.until = hold.valid_until();  // it may be stopped before it hears from us
+    plan.until = holds.valid_until();  // it may be stopped before it hears from us
     plan.command = options_.command;
-    StartedGuard guard = start_guard(std::move(plan), job_environment(options_, hold));
-    const JobEnd end = watch_job(guard, hold, options_, signals_, terminal, talk_);
+    StartedGuard guard = start_guard(std::move(plan), job_environment(options_, holds));
+    const JobEnd end = watch_job(guard, holds, options_, signals_, terminal, talk_);
 
     judge(end);
     report_.held = boot_now() - start;
-    release(hold);
+    release(holds);
   }
 
   void judge(const JobEnd& end) {
@@ -140,8 +166,8 @@ class Run {
     report_.text = text;
   }
 
-  void release(Hold& hold) {
-    const auto released = hold.release();
+  void release(RunHolds& holds) {
+    const auto released = holds.release();
     if (released) return talk_.released();
     const Errc why = released.error().errc();
     if (why == Errc::lost || why == Errc::forced) {
@@ -193,8 +219,8 @@ int run(const Arguments& arguments) {
 
 Command run_command() {
   return {.name = "run",
-          .synopsis = "run [options] NAME -- CMD [ARGS...]",
-          .summary = "run a command while holding a lock",
+          .synopsis = "run [options] NAME[,NAME...] -- CMD [ARGS...]",
+          .summary = "run a command while holding a lock, or several",
           .options = RunOptions::options(),
           .run = run,
           .after_dashes = AfterDashes::command,

@@ -39,16 +39,15 @@ std::uint32_t taken_by(const ClaimInfo& claim) {
 }  // namespace
 
 RunMode RunMode::from(const Arguments& arguments) {
-  if (arguments.has("upgradeable")) {
-    throw UsageError("--upgradeable is not there yet in this version");
-  }
-  const bool shared = arguments.has("shared"), writer = arguments.has("exclusive");
+  const bool shared = arguments.has("shared"), writer = arguments.has("exclusive"),
+             upgradeable = arguments.has("upgradeable");
   const auto permits = arguments.value("permits");
-  if (int(shared) + int(writer) + int(permits.has_value()) > 1) {
-    throw UsageError("-s, -x and -p exclude each other");
+  if (int(shared) + int(writer) + int(upgradeable) + int(permits.has_value()) > 1) {
+    throw UsageError("-s, -x, -u and -p exclude each other");
   }
   if (permits) return permits_from(*permits);
   if (shared) return {.form = Form::shared};
+  if (upgradeable) return {.form = Form::upgradeable};
   return {.form = writer ? Form::writer : Form::alone};
 }
 
@@ -56,6 +55,8 @@ std::string RunMode::text() const {
   switch (form) {
     case Form::shared:
       return "shared";
+    case Form::upgradeable:
+      return "upgradeable";
     case Form::permits:
       return std::to_string(take) + " of " + std::to_string(of);
     case Form::alone:
@@ -70,6 +71,8 @@ Pending<Hold> RunMode::acquire(const Client& client, const std::string& name,
   switch (form) {
     case Form::shared:
       return client.shared_mutex(name).async_acquire_shared(std::move(options));
+    case Form::upgradeable:
+      return client.shared_mutex(name).async_acquire_upgradeable(std::move(options));
     case Form::writer:
       return client.shared_mutex(name).async_acquire(std::move(options));
     case Form::permits:
@@ -82,10 +85,12 @@ Pending<Hold> RunMode::acquire(const Client& client, const std::string& name,
 
 std::size_t RunMode::behind(const LockInfo& lock) const {
   std::size_t in_the_way = lock.holders.size();
-  if (form == Form::shared) {
+  if (form == Form::shared || form == Form::upgradeable) {
+    const bool alone_of_its_kind = form == Form::upgradeable;
     in_the_way = static_cast<std::size_t>(
-        std::count_if(lock.holders.begin(), lock.holders.end(),
-                      [](const ClaimInfo& holder) { return holder.mode == "exclusive"; }));
+        std::count_if(lock.holders.begin(), lock.holders.end(), [&](const ClaimInfo& holder) {
+          return holder.mode == "exclusive" || (alone_of_its_kind && holder.mode == "upgradeable");
+        }));
   } else if (form == Form::permits) {
     std::uint64_t taken = take;
     for (const ClaimInfo& holder : lock.holders) taken += taken_by(holder);

@@ -10,7 +10,7 @@ namespace holdfast::cli {
 
 // How `run` holds its lock.
 struct RunMode {
-  enum class Form : std::uint8_t { alone, shared, writer, permits };
+  enum class Form : std::uint8_t { alone, shared, upgradeable, writer, permits };
 
   Form form = Form::alone;
   std::uint32_t take = 1;  // permits only

@@ -47,12 +47,12 @@ int number_from(const Arguments& arguments, std::string_view option, int otherwi
   return number;
 }
 
-std::string name_from(const Arguments& arguments) {
-  std::string name = the_name(arguments, "run");
-  if (name.find(',') != name.npos) {
-    throw UsageError("several names, separated by commas, are not there yet; one NAME, please");
-  }
-  return name;
+std::vector<std::string> names_from(const Arguments& arguments) {
+  std::vector<std::string> names = split_names(the_word(arguments, "run"));
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) throw UsageError("\"" + shown(*twice) + "\" is there twice");
+  return names;
 }
 
 std::vector<std::string> command_from(const Arguments& arguments) {
@@ -111,7 +111,9 @@ std::string message_from(const Arguments& arguments) {
 }  // namespace
 
 RunOptions RunOptions::from(const Arguments& arguments) {
-  RunOptions options{.name = name_from(arguments),
+  const std::vector<std::string> names = names_from(arguments);
+  RunOptions options{.names = names,
+                     .name = joined_names(names),
                      .command = command_from(arguments),
                      .store = ChosenStore(arguments),
                      .message = message_from(arguments),
@@ -152,7 +154,7 @@ std::vector<Option> RunOptions::options() {
       {'s', "shared", "", "together with others that say -s; whoever says -x waits"},
       {'x', "exclusive", "", "alone, where others say -s"},
       {'p', "permits", "K/N", "take K of N permits; all who use NAME say the same N"},
-      {'u', "upgradeable", "", "not yet"},
+      {'u', "upgradeable", "", "together with -s, but one at a time"},
   };
 }
 

@@ -15,7 +15,8 @@ namespace holdfast::cli {
 
 // What `run` was asked to do.
 struct RunOptions {
-  std::string name;
+  std::vector<std::string> names;  // sorted: whoever wants the same ones does not wait in a circle
+  std::string name;                // all of them, for people: "a,b"
   std::vector<std::string> command;
   ChosenStore store;
 

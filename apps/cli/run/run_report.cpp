@@ -32,6 +32,7 @@ Json to_json(const RunReport& report, std::string_view name, std::string_view sh
   add_name(json, name);
   json["store"] = shown_store;
   json["fence"] = report.fence ? Json(report.fence.value()) : Json(nullptr);
+  if (!report.fences.empty()) json["fences"] = report.fences;
   json["lost"] = report.lost;
   json["waited"] = seconds_of(report.waited);
   json["held"] = seconds_of(report.held);

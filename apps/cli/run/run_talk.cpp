@@ -1,6 +1,5 @@
 #include "cli/run/run_talk.hpp"
 
-#include "cli/run/waiting_line.hpp"
 #include "cli/say.hpp"
 #include "cli/text/duration_text.hpp"
 #include "cli/text/shown.hpp"
@@ -15,13 +14,14 @@ Duration RunTalk::next_line(Duration waited) const {
   return next_line_after(last_line_);
 }
 
-void RunTalk::waiting(const Sight& sight, Duration waited, TimePoint now) {
+void RunTalk::waiting(const Wait& wait, const Sight& sight, TimePoint now) {
   // Nobody must wait for a reader while the lock may be granted at any moment.
   if (options_.quiet || !can_say_now()) return;
-  last_line_ = waited;
+  last_line_ = wait.waited;
   if (options_.json) {
     Json json = event("waiting");
-    json["waited"] = seconds_of(waited);
+    if (options_.names.size() > 1) json["for"] = shown(wait.name);
+    json["waited"] = seconds_of(wait.waited);
     if (const auto place = sight.place()) {
       json["place"] = place->number;
       json["of"] = place->of;
@@ -30,9 +30,7 @@ void RunTalk::waiting(const Sight& sight, Duration waited, TimePoint now) {
     return tell(json);
   }
   const bool unicode = terminal_.unicode();
-  const std::string line =
-      waiting_line({.name = options_.name, .waited = waited, .limit = options_.wait}, sight, now,
-                   wall_now(), unicode);
+  const std::string line = waiting_line(wait, sight, now, wall_now(), unicode);
   if (terminal_.can_redraw()) {
     say("\r\x1b[K" + cut_to(line, terminal_.columns() - 1, unicode));
     line_is_drawn_ = true;
@@ -46,16 +44,17 @@ void RunTalk::clear_line() {
   line_is_drawn_ = false;
 }
 
-void RunTalk::acquired(FencingToken fence, Duration waited) {
+void RunTalk::acquired(const RunHolds& holds, Duration waited) {
   if (!options_.verbose) return;
   if (options_.json) {
     Json json = event("acquired");
-    json["fence"] = fence.value();
+    json["fence"] = holds.first_fence().value();
+    if (holds.count() > 1) json["fences"] = holds.fences();
     json["waited"] = seconds_of(waited);
     return tell(json);
   }
-  tell("acquired " + shown(options_.name) + ", fence " + std::to_string(fence.value()) +
-       ", after " + duration_text(waited));
+  tell("acquired " + shown(options_.name) + ", fence " + holds.fences() + ", after " +
+       duration_text(waited));
 }
 
 void RunTalk::lost(const std::string& why) {

@@ -2,11 +2,12 @@
 
 #include <string>
 
+#include "cli/run/run_holds.hpp"
 #include "cli/run/run_options.hpp"
 #include "cli/run/run_report.hpp"
 #include "cli/run/sight.hpp"
+#include "cli/run/waiting_line.hpp"
 #include "cli/terminal.hpp"
-#include "holdfast/fence.hpp"
 
 namespace holdfast::cli {
 
@@ -22,10 +23,10 @@ class RunTalk {
 
   // When waiting() wants to be called again, seen from `waited`.
   Duration next_line(Duration waited) const;
-  void waiting(const Sight&, Duration waited, TimePoint now);
+  void waiting(const Wait&, const Sight&, TimePoint now);
   void clear_line();
 
-  void acquired(FencingToken, Duration waited);
+  void acquired(const RunHolds&, Duration waited);
   void lost(const std::string& why);
   void left_behind(std::int64_t processes);
   void released();

@@ -42,14 +42,21 @@ struct Mailbox {
 
 class Waiting {
  public:
-  Waiting(const Client& client, const RunOptions& options, Signals& signals, RunTalk& talk,
-          Sight& sight)
-      : client_(client), options_(options), signals_(signals), talk_(talk), sight_(sight) {}
+  Waiting(const Client& client, const WaitFor& what, const RunOptions& options, Signals& signals,
+          RunTalk& talk, Sight& sight)
+      : client_(client),
+        what_(what),
+        options_(options),
+        signals_(signals),
+        talk_(talk),
+        sight_(sight) {}
 
   WaitEnd run() {
     AcquireOptions acquire = options_.acquire_options();
+    acquire.wait = what_.wait;
     acquire.stop = stop_.get_token();
-    options_.mode.acquire(client_, options_.name, std::move(acquire))
+    const std::stop_callback give_up(what_.given_up, [this] { stop_.request_stop(); });
+    options_.mode.acquire(client_, what_.name, std::move(acquire))
         .then([box = mailbox_](Result<Hold> result) { box->put(std::move(result)); });
 
     for (;;) {
@@ -99,19 +106,20 @@ class Waiting {
 
   void look() {
     const Duration so_far = waited();
-    if (!lookout_ && so_far >= kLookAfter && options_.wait != Duration::zero()) {
-      lookout_.emplace(client_, options_.name);
+    if (!lookout_ && so_far >= kLookAfter && what_.wait != Duration::zero()) {
+      lookout_.emplace(client_, what_.name);
     }
     if (lookout_) {
       if (const auto look = lookout_->take()) sight_.saw(look->lock, look->at);
     }
     if (signal_ == 0 && so_far >= due_) {
-      talk_.waiting(sight_, so_far, boot_now());
+      talk_.waiting({what_.name, so_far, what_.wait}, sight_, boot_now());
       due_ = talk_.next_line(so_far);
     }
   }
 
   const Client& client_;
+  const WaitFor& what_;
   const RunOptions& options_;
   Signals& signals_;
   RunTalk& talk_;
@@ -127,9 +135,9 @@ class Waiting {
 
 }  // namespace
 
-WaitEnd wait_for_lock(const Client& client, const RunOptions& options, Signals& signals,
-                      RunTalk& talk, Sight& sight) {
-  return Waiting(client, options, signals, talk, sight).run();
+WaitEnd wait_for_lock(const Client& client, const WaitFor& what, const RunOptions& options,
+                      Signals& signals, RunTalk& talk, Sight& sight) {
+  return Waiting(client, what, options, signals, talk, sight).run();
 }
 
 }  // namespace holdfast::cli
