@@ -68,7 +68,4 @@ class CellDesk {
   std::map<store::CellKey, Line> lines_;  // of each cell that somebody has the turn of
 };
 
-// An error about a cell: "<code>: "<name>": <text>".
-Error cell_error(Errc, const store::CellKey&, const std::string& text);
-
 }  // namespace holdfast::detail
