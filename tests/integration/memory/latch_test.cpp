@@ -12,6 +12,7 @@
 
 #include "holdfast/holdfast.hpp"
 #include "lossy_cells.hpp"
+#include "support/outcome.hpp"
 #include "support/soon.hpp"
 #include "support/test_client.hpp"
 
@@ -41,13 +42,6 @@ class LatchTest : public testing::Test {
   Latch latch_ = alice_.client.latch("gate");
   Latch bobs_ = bob_.client.latch("gate");
 };
-
-template <class T>
-testing::AssertionResult fails_with(Errc code, const Result<T>& result) {
-  if (result) return testing::AssertionFailure() << "it succeeded";
-  if (result.error() == code) return testing::AssertionSuccess() << result.error().text();
-  return testing::AssertionFailure() << result.error().text();
-}
 
 TEST_F(LatchTest, ThatWasNeverSetIsOpen_S29) {
   EXPECT_TRUE(latch_.wait());

@@ -12,6 +12,7 @@
 
 #include "holdfast/holdfast.hpp"
 #include "lossy_cells.hpp"
+#include "support/outcome.hpp"
 #include "support/soon.hpp"
 #include "support/test_client.hpp"
 
@@ -19,13 +20,6 @@ namespace holdfast::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class T>
-testing::AssertionResult fails_with(Errc code, const Result<T>& result) {
-  if (result) return testing::AssertionFailure() << "it succeeded";
-  if (result.error() == code) return testing::AssertionSuccess() << result.error().text();
-  return testing::AssertionFailure() << result.error().text();
-}
 
 class VersionedTest : public testing::Test {
  protected:
