@@ -128,6 +128,12 @@ void ChildProcess::signal(int number) const {
   if (pid_ > 0) ::kill(pid_, number);
 }
 
+bool ChildProcess::running() const {
+  siginfo_t ended{};
+  return ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == 0;
+}
+
 void ChildProcess::stop() const {
   signal(SIGSTOP);
   ::waitid(P_PID, static_cast<id_t>(pid_), nullptr, WSTOPPED);

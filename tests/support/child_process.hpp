@@ -72,6 +72,7 @@ class ChildProcess {
   ~ChildProcess() { kill(); }
 
   pid_t pid() const { return pid_; }
+  bool running() const;  // it has not ended by itself
   // "" if it ended or is silent for `patience`.
   std::string hear(std::chrono::milliseconds patience = kSoon);
   void tell(const std::string& line) const { lines_.tell(line); }
