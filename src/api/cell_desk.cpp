@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "api/errors.hpp"
 #include "core/pace.hpp"
 #include "runtime/store_question.hpp"
 
@@ -24,20 +25,20 @@ CellReply ask_once(runtime::Driver& driver, const auto& verb) {
 bool passes(const NoAnswer& none) { return none.why == Errc::unavailable; }
 
 Error failure(const CellKey& key, const NoAnswer& none) {
-  return cell_error(none.why, key,
-                    "the store did not answer" +
-                        (none.text.empty() ? std::string() : ": " + printable(none.text)));
+  return error_about(none.why, key.name,
+                     "the store did not answer" +
+                         (none.text.empty() ? std::string() : ": " + printable(none.text)));
 }
 
 Error failure(const CellKey& key, const Rejected& no) {
-  return cell_error(no.why, key, printable(no.text));
+  return error_about(no.why, key.name, printable(no.text));
 }
 
 Result<CellState> state_in(const CellKey& key, CellReply reply) {
   if (const auto* none = std::get_if<NoAnswer>(&reply)) return failure(key, *none);
   if (const auto* no = std::get_if<Rejected>(&reply)) return failure(key, *no);
   if (auto* state = std::get_if<CellState>(&reply)) return std::move(*state);
-  return cell_error(Errc::protocol, key, "the store answered a look with a conflict");
+  return error_about(Errc::protocol, key.name, "the store answered a look with a conflict");
 }
 
 }  // namespace
@@ -48,14 +49,6 @@ std::optional<std::int64_t> number_in(const store::CellState& state) {
   const auto [stop, error] = std::from_chars(state.value.data(), end, number);
   if (error != std::errc() || stop != end) return std::nullopt;
   return number;
-}
-
-Error cell_error(Errc code, const CellKey& key, const std::string& text) {
-  Error::Detail detail;
-  detail.code = code;
-  detail.lock = key.name.bytes();
-  detail.text = std::string(name_of(code)) + ": \"" + printable(detail.lock) + "\": " + text;
-  return Error(std::move(detail));
 }
 
 // ---- asking until there is an answer ----
@@ -108,8 +101,8 @@ Result<CellDesk::Outcome> CellDesk::operate(Ask ask, Verb verb) {
   const Duration patience = std::min<Duration>(driver_.patience(), kCellOpsKept / 4);
   const TimePoint until = later(driver_.now(), patience);
   if (!take_turn(ask.key, until)) {
-    return cell_error(Errc::unavailable, ask.key,
-                      "the store has not answered an earlier operation of this client");
+    return error_about(Errc::unavailable, ask.key.name,
+                       "the store has not answered an earlier operation of this client");
   }
   const Turn turn(*this, ask.key);
   {

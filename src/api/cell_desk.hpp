@@ -72,7 +72,4 @@ class CellDesk {
 // The number that a cell holds, if it is one.
 std::optional<std::int64_t> number_in(const store::CellState&);
 
-// An error about a cell: "<code>: "<name>": <text>".
-Error cell_error(Errc, const store::CellKey&, const std::string& text);
-
 }  // namespace holdfast::detail

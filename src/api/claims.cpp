@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/acquire_op.hpp"
+#include "api/errors.hpp"
 #include "core/explain.hpp"
 #include "holdfast/owner.hpp"
 
@@ -10,28 +11,19 @@ namespace holdfast::detail {
 
 namespace {
 
-Error refusal(Errc code, const store::LockName& name, const std::string& text) {
-  Error::Detail detail;
-  detail.code = code;
-  detail.lock = name.bytes();
-  detail.text =
-      std::string(name_of(code)) + ": \"" + store::printable(name.bytes()) + "\": " + text;
-  return Error(std::move(detail));
-}
-
 // What the engine is asked, or why that makes no sense.
 Result<core::AcquireWanted> checked(std::string_view name, const Wanted& what,
                                     const AcquireOptions& options) {
   auto lock = store::LockName::checked(name);
   if (!lock) return lock.error();
   if (options.lease < kMinLease || options.lease > kMaxLease) {
-    return refusal(Errc::invalid_lease, *lock, "a lease is between 100 ms and 24 h");
+    return error_about(Errc::invalid_lease, *lock, "a lease is between 100 ms and 24 h");
   }
   if (options.max_hold <= Duration::zero()) {
-    return refusal(Errc::invalid_argument, *lock, "max_hold must be more than 0");
+    return error_about(Errc::invalid_argument, *lock, "max_hold must be more than 0");
   }
   if (options.reason.size() > kMaxReason) {
-    return refusal(Errc::invalid_argument, *lock, "a reason is at most 1024 bytes");
+    return error_about(Errc::invalid_argument, *lock, "a reason is at most 1024 bytes");
   }
   core::AcquireWanted wanted;
   wanted.kind = what.kind;
@@ -52,16 +44,12 @@ Result<core::AcquireWanted> checked(std::string_view name, const Wanted& what,
 std::shared_ptr<AcquireOp> start(const ClientHandle& client, std::string_view name,
                                  const Wanted& what, const AcquireOptions& options,
                                  runtime::Asker asker) {
-  if (client.forked()) {
-    return AcquireOp::failed(
-        client,
-        Error(Errc::forked, "forked: this client belongs to the parent process; connect anew"));
-  }
+  if (client.forked()) return AcquireOp::failed(client, forked_error());
   auto wanted = checked(name, what, options);
   if (!wanted) return AcquireOp::failed(client, wanted.error());
   if (options.stop.stop_requested()) {
     return AcquireOp::failed(
-        client, refusal(Errc::cancelled, wanted->name, "stop had been requested before"));
+        client, error_about(Errc::cancelled, wanted->name, "stop had been requested before"));
   }
   wanted->since = client.driver()->wall_now();
   wanted->has_thread = asker == runtime::Asker::waits;

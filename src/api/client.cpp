@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/client_handle.hpp"
+#include "api/errors.hpp"
 #include "runtime/fork_word.hpp"
 #include "runtime/store_question.hpp"
 
@@ -26,10 +27,6 @@ Client ClientHandle::make_client(std::shared_ptr<runtime::Driver> driver, std::s
 namespace {
 
 using store::NoAnswer;
-
-Error forked() {
-  return Error(Errc::forked, "forked: this client belongs to the parent process; connect anew");
-}
 
 Error failure(Errc code, const std::string& text) {
   return Error(code, std::string(name_of(code)) + ": " + text);
@@ -127,7 +124,7 @@ Versioned Client::versioned(std::string_view name) const {
 }
 
 Result<std::vector<LockInfo>> Client::inspect(std::string_view pattern) const {
-  if (handle_->forked()) return forked();
+  if (handle_->forked()) return detail::forked_error();
   const auto reply = runtime::StoreQuestion<store::InspectReply>::ask(
       *handle_->driver(),
       [&](store::Store& store, auto call) { store.inspect(pattern, std::move(call)); });
@@ -141,7 +138,7 @@ Result<std::vector<LockInfo>> Client::inspect(std::string_view pattern) const {
 }
 
 Result<void> Client::force_release(std::string_view name, ForceOptions options) const {
-  if (handle_->forked()) return forked();
+  if (handle_->forked()) return detail::forked_error();
   auto lock = store::LockName::checked(name);
   if (!lock) return lock.error();
   store::ForceRequest request;
@@ -164,7 +161,7 @@ Result<void> Client::force_release(std::string_view name, ForceOptions options) 
 }
 
 Result<std::vector<Finding>> Client::examine() const {
-  if (handle_->forked()) return forked();
+  if (handle_->forked()) return detail::forked_error();
   auto reply = runtime::StoreQuestion<store::ExamineReply>::ask(
       *handle_->driver(), [](store::Store& store, auto call) { store.examine(std::move(call)); });
   if (const auto* none = std::get_if<NoAnswer>(&reply)) return failure(*none);
@@ -175,7 +172,7 @@ Result<std::vector<Finding>> Client::examine() const {
 }
 
 Result<std::string> Client::place_of(std::string_view name) const {
-  if (handle_->forked()) return forked();
+  if (handle_->forked()) return detail::forked_error();
   auto lock = store::LockName::checked(name);
   if (!lock) return lock.error();
   return handle_->driver()->store().place_of(store::Kind::mutex, *lock);

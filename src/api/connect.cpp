@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "api/client_handle.hpp"
+#include "api/engine_settings.hpp"
 #include "api/store_id.hpp"
 #include "api/store_registry.hpp"
 #include "holdfast/client.hpp"
@@ -97,23 +98,6 @@ Result<store::Url> parse(std::string_view text) {
   return store::Url::parse(text.empty() ? kDefaultUrl : text);
 }
 
-core::EngineSettings settings_of(const ClientOptions& options, store::ClientId client,
-                                 const store::Capabilities& can) {
-  core::EngineSettings settings;
-  settings.client = client;
-  const runtime::ProcessInfo process = runtime::this_process();
-  settings.self.host = process.host;
-  settings.self.pid = process.pid;
-  settings.self.program = options.program.empty() ? process.program : options.program;
-  settings.pace.answer_within = options.answer_within;
-  settings.pace.patience = options.patience;
-  settings.pace.drift = {options.drift_ppm, options.drift_constant};
-  settings.handoff_count = options.handoff_count;
-  settings.handoff_time = options.handoff_time;
-  settings.can = can;
-  return settings;
-}
-
 }  // namespace
 
 Result<Client> connect(std::string_view text, ClientOptions options) {
@@ -136,7 +120,8 @@ Result<Client> connect(std::string_view text, ClientOptions options) {
   auto store = factory->open(*url, {machinery->clock, *machinery->loop, machinery->random, id});
   if (!store) return store.error();
 
-  core::EngineSettings settings = settings_of(options, id, (*store)->capabilities());
+  core::EngineSettings settings =
+      detail::engine_settings(options, runtime::this_process(), id, (*store)->capabilities());
   machinery->driver = std::make_unique<runtime::Driver>(
       std::move(settings),
       runtime::DriverParts{machinery->clock, *machinery->loop, machinery->callbacks,

@@ -1,5 +1,6 @@
 #include "holdfast/hold.hpp"
 
+#include "api/errors.hpp"
 #include "api/hold_state.hpp"
 #include "runtime/fork_word.hpp"
 
@@ -54,11 +55,7 @@ Duration HoldState::remaining() const {
 }
 
 Error HoldState::misuse(Errc code, const char* text) const {
-  Error::Detail detail;
-  detail.code = code;
-  detail.lock = cell_->name.bytes();
-  detail.text = std::string(name_of(code)) + ": \"" + store::printable(detail.lock) + "\": " + text;
-  return Error(std::move(detail));
+  return error_about(code, cell_->name, text);
 }
 
 Result<void> HoldState::verify() const {

@@ -7,12 +7,14 @@
 
 #include "api/cell_desk.hpp"
 #include "api/client_handle.hpp"
+#include "api/errors.hpp"
 
 namespace holdfast {
 
 using detail::Bell;
-using detail::cell_error;
 using detail::CellDesk;
+using detail::error_about;
+using detail::forked_error;
 using store::CellKey;
 using store::CellState;
 
@@ -22,10 +24,6 @@ namespace {
 constexpr Duration kLookEvery = std::chrono::seconds(2);
 // A store that did not answer is asked again after this long.
 constexpr Duration kAskAgain = std::chrono::milliseconds(100);
-
-Error forked() {
-  return Error(Errc::forked, "forked: this client belongs to the parent process; connect anew");
-}
 
 Result<CellKey> checked(const std::string& name) {
   auto good = store::LockName::checked(name);
@@ -37,7 +35,8 @@ Result<std::int64_t> count_in(const CellKey& key, const CellState& state) {
   if (state.version == 0) return 0;
   const auto count = detail::number_in(state);
   if (!count || *count < 0) {
-    return cell_error(Errc::store_corrupt, key, "what the store keeps for this latch is no count");
+    return error_about(Errc::store_corrupt, key.name,
+                       "what the store keeps for this latch is no count");
   }
   return *count;
 }
@@ -65,10 +64,10 @@ class Sight {
 };
 
 Error not_opened(Errc why, const CellKey& key, const Sight& sight) {
-  return cell_error(why, key,
-                    sight.anything()
-                        ? "the latch is closed with " + std::to_string(sight.count()) + " to go"
-                        : "the store has not said yet whether the latch is open");
+  return error_about(why, key.name,
+                     sight.anything()
+                         ? "the latch is closed with " + std::to_string(sight.count()) + " to go"
+                         : "the store has not said yet whether the latch is open");
 }
 
 Result<void> wait_until_open(CellDesk& desk, const CellKey& key, const WaitOptions& options) {
@@ -102,19 +101,21 @@ Result<void> wait_until_open(CellDesk& desk, const CellKey& key, const WaitOptio
 }  // namespace
 
 Result<void> Latch::set_count(std::int64_t count) const {
-  if (client_->forked()) return forked();
+  if (client_->forked()) return forked_error();
   const auto key = checked(name_);
   if (!key) return key.error();
-  if (count < 0) return cell_error(Errc::invalid_argument, *key, "a count is not less than 0");
+  if (count < 0) {
+    return error_about(Errc::invalid_argument, key->name, "a count is not less than 0");
+  }
   CellDesk& desk = client_->cells();
   auto state = desk.read(*key);
   while (state) {
     const auto now = count_in(*key, *state);
     if (!now) return now.error();
     if (*now > 0) {
-      return cell_error(Errc::busy, *key,
-                        "the latch is closed with " + std::to_string(*now) +
-                            " to go; it can be set again once it is open");
+      return error_about(Errc::busy, key->name,
+                         "the latch is closed with " + std::to_string(*now) +
+                             " to go; it can be set again once it is open");
     }
     if (count == 0) return {};
     auto outcome = desk.write({*key, state->version, std::to_string(count), {}});
@@ -126,17 +127,17 @@ Result<void> Latch::set_count(std::int64_t count) const {
 }
 
 Result<std::int64_t> Latch::count_down(std::int64_t by) const {
-  if (client_->forked()) return forked();
+  if (client_->forked()) return forked_error();
   const auto key = checked(name_);
   if (!key) return key.error();
-  if (by < 0) return cell_error(Errc::invalid_argument, *key, "a latch counts down, not up");
+  if (by < 0) return error_about(Errc::invalid_argument, key->name, "a latch counts down, not up");
   const auto outcome = client_->cells().add({*key, -by, 0, {}});
   if (!outcome) return outcome.error();
   return count_in(*key, outcome->state);
 }
 
 Result<std::int64_t> Latch::count() const {
-  if (client_->forked()) return forked();
+  if (client_->forked()) return forked_error();
   const auto key = checked(name_);
   if (!key) return key.error();
   const auto state = client_->cells().read(*key);
@@ -151,7 +152,7 @@ Result<bool> Latch::try_wait() const {
 }
 
 Result<void> Latch::wait(const WaitOptions& options) const {
-  if (client_->forked()) return forked();
+  if (client_->forked()) return forked_error();
   const auto key = checked(name_);
   if (!key) return key.error();
   return wait_until_open(client_->cells(), *key, options);

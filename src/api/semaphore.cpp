@@ -5,16 +5,13 @@
 #include "api/cell_desk.hpp"
 #include "api/claims.hpp"
 #include "api/client_handle.hpp"
+#include "api/errors.hpp"
 
 namespace holdfast {
 
 using store::CellKey;
 
 namespace {
-
-Error forked() {
-  return Error(Errc::forked, "forked: this client belongs to the parent process; connect anew");
-}
 
 detail::Wanted wanted(std::uint32_t take, const SemaphoreOptions& options) {
   return {.kind = store::Kind::semaphore, .shape = store::Shape::permits(take, options.permits)};
@@ -46,12 +43,12 @@ Pending<Hold> Semaphore::async_acquire(std::uint32_t permits, AcquireOptions opt
 }
 
 Result<void> Semaphore::set_size(std::uint32_t permits) const {
-  if (client_->forked()) return forked();
+  if (client_->forked()) return detail::forked_error();
   const auto key = size_cell(name_);
   if (!key) return key.error();
   if (permits < 1 || permits > kMaxPermits) {
-    return detail::cell_error(Errc::invalid_argument, *key,
-                              "a semaphore has 1 to " + std::to_string(kMaxPermits) + " permits");
+    return detail::error_about(Errc::invalid_argument, key->name,
+                               "a semaphore has 1 to " + std::to_string(kMaxPermits) + " permits");
   }
   detail::CellDesk& desk = client_->cells();
   auto state = desk.read(*key);
@@ -65,7 +62,7 @@ Result<void> Semaphore::set_size(std::uint32_t permits) const {
 }
 
 Result<std::uint32_t> Semaphore::size() const {
-  if (client_->forked()) return forked();
+  if (client_->forked()) return detail::forked_error();
   const auto key = size_cell(name_);
   if (!key) return key.error();
   const auto state = client_->cells().read(*key);
@@ -73,8 +70,8 @@ Result<std::uint32_t> Semaphore::size() const {
   if (state->version == 0) return options_.permits;
   const auto size = detail::number_in(*state);
   if (!size || *size < 1 || *size > kMaxPermits) {
-    return detail::cell_error(Errc::store_corrupt, *key,
-                              "what the store keeps for this semaphore is no size");
+    return detail::error_about(Errc::store_corrupt, key->name,
+                               "what the store keeps for this semaphore is no size");
   }
   return static_cast<std::uint32_t>(*size);
 }

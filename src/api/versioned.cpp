@@ -4,19 +4,17 @@
 
 #include "api/cell_desk.hpp"
 #include "api/client_handle.hpp"
+#include "api/errors.hpp"
 
 namespace holdfast {
 
-using detail::cell_error;
 using detail::CellDesk;
+using detail::error_about;
+using detail::forked_error;
 using store::CellKey;
 using store::CellState;
 
 namespace {
-
-Error forked() {
-  return Error(Errc::forked, "forked: this client belongs to the parent process; connect anew");
-}
 
 Result<CellKey> checked(const std::string& name) {
   auto good = store::LockName::checked(name);
@@ -29,7 +27,7 @@ VersionedValue value_in(CellState state) { return {std::move(state.value), state
 }  // namespace
 
 Result<VersionedValue> Versioned::read() const {
-  if (client_->forked()) return forked();
+  if (client_->forked()) return forked_error();
   const auto key = checked(name_);
   if (!key) return key.error();
   auto state = client_->cells().read(*key);
@@ -38,19 +36,19 @@ Result<VersionedValue> Versioned::read() const {
 }
 
 Result<std::uint64_t> Versioned::write(std::string_view value, std::uint64_t expected) const {
-  if (client_->forked()) return forked();
+  if (client_->forked()) return forked_error();
   const auto key = checked(name_);
   if (!key) return key.error();
   const auto outcome = client_->cells().write({*key, expected, std::string(value), {}});
   if (!outcome) return outcome.error();
   if (outcome->done) return outcome->state.version;
-  return cell_error(Errc::busy, *key,
-                    "it has version " + std::to_string(outcome->state.version) + ", not " +
-                        std::to_string(expected) + "; read it again");
+  return error_about(Errc::busy, key->name,
+                     "it has version " + std::to_string(outcome->state.version) + ", not " +
+                         std::to_string(expected) + "; read it again");
 }
 
 Result<VersionedValue> Versioned::update(const Change& change, const WaitOptions& options) const {
-  if (client_->forked()) return forked();
+  if (client_->forked()) return forked_error();
   const auto key = checked(name_);
   if (!key) return key.error();
   CellDesk& desk = client_->cells();
@@ -58,7 +56,8 @@ Result<VersionedValue> Versioned::update(const Change& change, const WaitOptions
   auto state = desk.read(*key);
   while (state) {
     if (options.stop.stop_requested()) {
-      return cell_error(Errc::cancelled, *key, "stop was requested before it could be written");
+      return error_about(Errc::cancelled, key->name,
+                         "stop was requested before it could be written");
     }
     const VersionedValue before = value_in(std::move(*state));
     auto after = change(before);
@@ -67,7 +66,8 @@ Result<VersionedValue> Versioned::update(const Change& change, const WaitOptions
     if (!outcome) return outcome.error();
     if (outcome->done) return value_in(std::move(outcome->state));
     if (desk.driver().now() >= deadline) {
-      return cell_error(Errc::timed_out, *key, "others were faster each time; give a longer wait");
+      return error_about(Errc::timed_out, key->name,
+                         "others were faster each time; give a longer wait");
     }
     state = std::move(outcome->state);
   }

@@ -128,6 +128,17 @@ void ChildProcess::signal(int number) const {
   if (pid_ > 0) ::kill(pid_, number);
 }
 
+bool ChildProcess::running() const {
+  siginfo_t ended{};
+  return ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == 0;
+}
+
+void ChildProcess::stop() const {
+  signal(SIGSTOP);
+  ::waitid(P_PID, static_cast<id_t>(pid_), nullptr, WSTOPPED);
+}
+
 void ChildProcess::kill() {
   if (pid_ > 0) {
     ::kill(pid_, SIGKILL);
@@ -147,11 +158,6 @@ void ChildProcess::close_pipes() {
   for (int* pipe : {&to_, &from_}) {
     if (*pipe >= 0) ::close(std::exchange(*pipe, -1));
   }
-}
-
-int times_from(const char* variable, int usual) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr && std::atoi(text) > 0 ? std::atoi(text) : usual;
 }
 
 }  // namespace holdfast::test

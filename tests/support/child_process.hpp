@@ -1,16 +1,12 @@
-// Other processes for tests that need real ones. A test program that has roles starts with
-//
-//   int main(int argc, char** argv) {
-//     if (const auto code = test::run_role(argc, argv)) return *code;
-//     …
-//
-// and beside the test that wants the process:
+// Other processes for tests that need real ones. Beside the test that wants such a process:
 //
 //   const Role kHolder("holder", [](Parent& parent, const Words& arguments) {
 //     …
 //     parent.tell("held");
 //     parent.hear();
 //   });
+//
+// and in it ChildProcess holder(kHolder, {url}).
 #pragma once
 
 #include <sys/types.h>
@@ -61,6 +57,7 @@ class Role {
 };
 
 // Plays the role that the command line asks for, if it does; then this is the process's exit code.
+// main.cpp, beside this file, begins with it.
 std::optional<int> run_role(int argc, char** argv);
 
 // This program, started anew (so it has no threads or descriptors of this one) in a role.
@@ -75,13 +72,15 @@ class ChildProcess {
   ~ChildProcess() { kill(); }
 
   pid_t pid() const { return pid_; }
+  bool running() const;  // it has not ended by itself
   // "" if it ended or is silent for `patience`.
   std::string hear(std::chrono::milliseconds patience = kSoon);
   void tell(const std::string& line) const { lines_.tell(line); }
 
   void signal(int) const;
-  void kill();      // -9; it is gone when this returns
-  int exit_code();  // waits for its end; -1 if a signal ended it or it does not end
+  void stop() const;  // until SIGCONT; it stands when this returns
+  void kill();        // -9; it is gone when this returns
+  int exit_code();    // waits for its end; -1 if a signal ended it or it does not end
 
  private:
   void close_pipes();
@@ -91,8 +90,5 @@ class ChildProcess {
   int from_ = -1;
   Lines lines_{-1, -1};
 };
-
-// A number from the environment, for runs that are longer than usual.
-int times_from(const char* variable, int usual);
 
 }  // namespace holdfast::test

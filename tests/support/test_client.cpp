@@ -4,27 +4,22 @@
 #include <thread>
 
 #include "api/client_handle.hpp"
+#include "api/engine_settings.hpp"
 #include "runtime/callback_thread.hpp"
 #include "runtime/kernel_random.hpp"
 #include "support/answer.hpp"
 
 namespace holdfast::test {
 
+namespace {
+
 core::EngineSettings settings_of(const ClientOptions& options, store::ClientId client,
                                  const store::Capabilities& can) {
-  core::EngineSettings settings;
-  settings.client = client;
-  settings.self.host = "host";
-  settings.self.pid = 1;
-  settings.self.program = options.program.empty() ? "test" : options.program;
-  settings.pace.answer_within = options.answer_within;
-  settings.pace.patience = options.patience;
-  settings.pace.drift = {options.drift_ppm, options.drift_constant};
-  settings.handoff_count = options.handoff_count;
-  settings.handoff_time = options.handoff_time;
-  settings.can = can;
-  return settings;
+  return detail::engine_settings(options, {.host = "host", .pid = 1, .program = "test"}, client,
+                                 can);
 }
+
+}  // namespace
 
 // ---- real time, real threads ----
 

@@ -25,8 +25,6 @@
 
 namespace holdfast::test {
 
-core::EngineSettings settings_of(const ClientOptions&, store::ClientId, const store::Capabilities&);
-
 // ---- real time, real threads ----
 
 // A client as connect() makes it, but on the store that `open` returns. That store may live on the

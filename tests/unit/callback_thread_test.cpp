@@ -1,8 +1,6 @@
 #include "runtime/callback_thread.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -15,6 +13,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "support/forked_child.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -166,18 +166,11 @@ TEST(CallbackThread, IsLeftAloneByAForkedChild) {
   callbacks->post([&] { first.set_value(); });
   auto ran = first.get_future();
   wait(ran);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    alarm(30);
+  EXPECT_TRUE(test::holds_in_child([&] {
     callbacks->stop();
     callbacks.reset();
-    _exit(42);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 42);
+    return true;
+  }));
   bool alive = false;
   callbacks->post([&alive] { alive = true; });
   callbacks->stop();

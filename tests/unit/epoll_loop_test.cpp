@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +23,7 @@
 #include <vector>
 
 #include "runtime/boot_clock.hpp"
+#include "support/forked_child.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -402,18 +402,11 @@ TEST_F(EpollLoopTest, WorksInAStormOfSignals) {
 // F023: the thread is the parent's. A child that destroys its copy of the loop must not wait for
 // it.
 TEST_F(EpollLoopTest, IsLeftAloneByAForkedChild) {
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    alarm(30);
+  EXPECT_TRUE(test::holds_in_child([&] {
     loop_->stop();
     loop_.reset();
-    _exit(42);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 42);
+    return true;
+  }));
   EXPECT_EQ(on_loop([] { return 7; }), 7);
 }
 

@@ -12,21 +12,12 @@
 #include <vector>
 
 #include "runtime/process_info.hpp"
+#include "support/forked_child.hpp"
 
 namespace holdfast::runtime {
 namespace {
 
-// Runs the check in a child and says whether it held there.
-template <class Check>
-bool holds_in_child(pid_t child, Check check) {
-  if (child == 0) {
-    alarm(30);
-    _exit(check() ? 0 : 1);
-  }
-  int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-         WEXITSTATUS(status) == 0;
-}
+using test::holds_in_child;
 
 TEST(ForkWord, StaysTheSameWithinAProcess) {
   const std::uint64_t first = ForkWord::enter();
@@ -40,18 +31,18 @@ TEST(ForkWord, StaysTheSameWithinAProcess) {
 // F023
 TEST(ForkWord, IsNotCurrentInAChild) {
   const std::uint64_t mine = ForkWord::enter();
-  EXPECT_TRUE(holds_in_child(
-      fork(), [mine] { return !ForkWord::is_current(mine) && !ForkWord::is_current(0); }));
+  EXPECT_TRUE(
+      holds_in_child([mine] { return !ForkWord::is_current(mine) && !ForkWord::is_current(0); }));
   EXPECT_TRUE(ForkWord::is_current(mine));
 }
 
 TEST(ForkWord, GivesAChildAGenerationOfItsOwn) {
   const std::uint64_t mine = ForkWord::enter();
-  EXPECT_TRUE(holds_in_child(fork(), [mine] {
+  EXPECT_TRUE(holds_in_child([mine] {
     const std::uint64_t own = ForkWord::enter();
     const bool child_is_right =
         own > mine && ForkWord::is_current(own) && !ForkWord::is_current(mine);
-    const bool grandchild_is_right = holds_in_child(fork(), [mine, own] {
+    const bool grandchild_is_right = holds_in_child([mine, own] {
       const std::uint64_t third = ForkWord::enter();
       return third > own && ForkWord::is_current(third) && !ForkWord::is_current(own) &&
              !ForkWord::is_current(mine);
@@ -87,7 +78,7 @@ TEST(ProcessInfo, NamesThisProcessAndNotItsParent) {
   EXPECT_FALSE(mine.program.empty());
   EXPECT_EQ(mine.program.find('/'), std::string::npos);
   EXPECT_EQ(mine.pid, getpid());
-  EXPECT_TRUE(holds_in_child(fork(), [&mine] { return this_process().pid != mine.pid; }));
+  EXPECT_TRUE(holds_in_child([&mine] { return this_process().pid != mine.pid; }));
 }
 
 }  // namespace

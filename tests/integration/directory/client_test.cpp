@@ -11,15 +11,8 @@
 namespace holdfast::test {
 namespace {
 
-using testing::HasSubstr;
-
 class DirectoryUrl : public DirectoryTest {
  protected:
-  void expect_refused(Errc code, const std::string& text, const std::string& because) {
-    const auto client = connect(text);
-    EXPECT_TRUE(fails_with(code, client)) << text;
-    EXPECT_THAT(client ? "" : client.error().text(), HasSubstr(because)) << text;
-  }
   void TearDown() override {
     EXPECT_TRUE(std::filesystem::is_empty(folder())) << "nothing is made";
   }

@@ -85,24 +85,4 @@ void OneStore::pass(int times) {
   }
 }
 
-const Role kHolder("holder", [](Parent& parent, const Words& arguments) {
-  const Client client = connect(arguments.at(0)).value();
-  Hold hold = client.mutex("lock")
-                  .acquire({.lease = std::chrono::milliseconds(std::stoi(arguments.at(1)))})
-                  .value();
-  parent.tell(text_of(hold.fence()));
-  while (const auto order = parent.hear()) {
-    if (*order == "valid") {
-      parent.tell(hold.valid() ? "yes" : "no");
-    } else if (*order == "lost") {
-      const Signal lost;
-      const std::stop_callback tell(hold.lost(), [&] { lost.give(); });
-      parent.tell(lost.comes() ? "lost" : "never");
-    } else if (*order == "release") {
-      const auto released = hold.release();
-      parent.tell(released ? "released" : std::string(name_of(released.error().errc())));
-    }
-  }
-});
-
 }  // namespace holdfast::test

@@ -17,8 +17,11 @@
 #include "store/directory/directory_store.hpp"
 #include "support/answer.hpp"
 #include "support/child_process.hpp"
+#include "support/effort.hpp"
 #include "support/manual_clock.hpp"
+#include "support/outcome.hpp"
 #include "support/soon.hpp"
+#include "support/stopwatch.hpp"
 #include "support/temp_folder.hpp"
 
 namespace holdfast::test {
@@ -26,24 +29,6 @@ namespace holdfast::test {
 using namespace std::chrono_literals;
 using store::directory::DirectoryStore;
 using store::directory::Steps;
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-
-// How long something took.
-class Stopwatch {
- public:
-  std::chrono::milliseconds elapsed() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
-                                                                 start_);
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 class DirectoryTest : public testing::Test {
  protected:
@@ -92,25 +77,5 @@ class OneStore {
   const store::ClientId client_;
   DirectoryStore store_;
 };
-
-// An error of one kind, else what it is instead.
-template <class T>
-testing::AssertionResult fails_with(Errc code, const Result<T>& result) {
-  if (result) return testing::AssertionFailure() << "it succeeded";
-  if (result.error() == code) return testing::AssertionSuccess() << result.error().text();
-  return testing::AssertionFailure() << result.error().text();
-}
-
-inline std::string text_of(FencingToken fence) { return std::to_string(fence.value()); }
-inline FencingToken fence_from(const std::string& text) {
-  return FencingToken(text.empty() ? 0 : std::stoull(text));
-}
-
-// A process that takes "lock" and does as it is told. Arguments: URL, lease in ms.
-// Tells its fence; then hears
-//   release    tells "released", or the error's name
-//   valid      tells "yes" or "no"
-//   lost       tells "lost" when that fires
-extern const Role kHolder;
 
 }  // namespace holdfast::test

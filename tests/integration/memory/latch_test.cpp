@@ -2,8 +2,6 @@
 #include "holdfast/latch.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <future>
@@ -12,6 +10,8 @@
 
 #include "holdfast/holdfast.hpp"
 #include "lossy_cells.hpp"
+#include "support/forked_child.hpp"
+#include "support/outcome.hpp"
 #include "support/soon.hpp"
 #include "support/test_client.hpp"
 
@@ -41,13 +41,6 @@ class LatchTest : public testing::Test {
   Latch latch_ = alice_.client.latch("gate");
   Latch bobs_ = bob_.client.latch("gate");
 };
-
-template <class T>
-testing::AssertionResult fails_with(Errc code, const Result<T>& result) {
-  if (result) return testing::AssertionFailure() << "it succeeded";
-  if (result.error() == code) return testing::AssertionSuccess() << result.error().text();
-  return testing::AssertionFailure() << result.error().text();
-}
 
 TEST_F(LatchTest, ThatWasNeverSetIsOpen_S29) {
   EXPECT_TRUE(latch_.wait());
@@ -287,19 +280,12 @@ TEST_F(LatchTest, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(LatchTest, IsForkedInAChild) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
-    const bool good = fails_with(Errc::forked, latch_.set_count(1)) &&
-                      fails_with(Errc::forked, latch_.count_down()) &&
-                      fails_with(Errc::forked, latch_.wait()) &&
-                      fails_with(Errc::forked, latch_.try_wait()) &&
-                      fails_with(Errc::forked, alice_.client.latch("").count());
-    ::_exit(good ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(holds_in_child([&] {
+    return fails_with(Errc::forked, latch_.set_count(1)) &&
+           fails_with(Errc::forked, latch_.count_down()) &&
+           fails_with(Errc::forked, latch_.wait()) && fails_with(Errc::forked, latch_.try_wait()) &&
+           fails_with(Errc::forked, alice_.client.latch("").count());
+  }));
   EXPECT_EQ(latch_.count().value(), 0);
 }
 

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <functional>
@@ -19,6 +17,7 @@
 #include <vector>
 
 #include "holdfast/holdfast.hpp"
+#include "support/forked_child.hpp"
 #include "support/soon.hpp"
 #include "support/temp_folder.hpp"
 #include "support/test_client.hpp"
@@ -427,17 +426,12 @@ TEST(MultiFork, TheChildHasNothing_F023) {
   });
   ASSERT_TRUE(client.force_release("a", {.fence = all->holds()[0].fence(), .now = true}));
   ASSERT_TRUE(begun.comes());
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
+  EXPECT_TRUE(holds_in_child([&] {
     const bool nothing = !all->valid() && all->release().error() == Errc::forked &&
                          acquire_all(std::array{client.mutex("c")}).error() == Errc::forked;
     all.reset();
-    _exit(nothing ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+    return nothing;
+  }));
   may_end.give();
   EXPECT_TRUE(all->holds()[1].verify());
 }

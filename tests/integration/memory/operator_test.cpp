@@ -1,13 +1,13 @@
 // What Client offers to the people who operate a store.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
 
 #include "holdfast/holdfast.hpp"
 #include "store/memory/memory_store.hpp"
+#include "support/forked_child.hpp"
 #include "support/forwarding_store.hpp"
 #include "support/soon.hpp"
 #include "support/test_client.hpp"
@@ -89,17 +89,11 @@ TEST_F(Operator, LearnsHowTheStoreCallsALock) {
 TEST_F(Operator, FindsNoLifelineWhereOnlyLeasesCount) { EXPECT_EQ(client_.lifeline(), -1); }
 
 TEST_F(Operator, IsRefusedInAForkedChild_F023) {
-  const pid_t child = fork();
-  if (child == 0) {
-    const bool refused =
-        client_.inspect().error() == Errc::forked && client_.examine().error() == Errc::forked &&
-        client_.place_of("x").error() == Errc::forked &&
-        client_.force_release("x", {}).error() == Errc::forked && client_.lifeline() == -1;
-    _exit(refused ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(holds_in_child([&] {
+    return client_.inspect().error() == Errc::forked && client_.examine().error() == Errc::forked &&
+           client_.place_of("x").error() == Errc::forked &&
+           client_.force_release("x", {}).error() == Errc::forked && client_.lifeline() == -1;
+  }));
 }
 
 // A store that keeps its answers back, or has something to say.

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <future>
@@ -18,6 +16,7 @@
 #include <vector>
 
 #include "holdfast/holdfast.hpp"
+#include "support/forked_child.hpp"
 #include "support/soon.hpp"
 #include "support/test_client.hpp"
 
@@ -515,17 +514,13 @@ TEST(ReentrantFork, TheChildHasNothing_F023) {
   const ReentrantMutex lock = client.reentrant_mutex("lock");
   lock.lock();
   ReentrantHold entry = lock.acquire().value();
-  const pid_t child = fork();
-  if (child == 0) {
+  EXPECT_TRUE(holds_in_child([&] {
     const bool nothing = code_of_lock(lock) == Errc::forked && !lock.try_lock() &&
                          lock.acquire().error() == Errc::forked && lock.count() == 0 &&
                          !lock.valid() && !entry.valid() && entry.release().error() == Errc::forked;
     lock.unlock();
-    _exit(nothing ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+    return nothing;
+  }));
   EXPECT_EQ(lock.count(), 2U);
   EXPECT_TRUE(entry.release());
   EXPECT_TRUE(lock.valid());

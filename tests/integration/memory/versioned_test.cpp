@@ -1,8 +1,6 @@
 #include "holdfast/versioned.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <future>
@@ -12,6 +10,8 @@
 
 #include "holdfast/holdfast.hpp"
 #include "lossy_cells.hpp"
+#include "support/forked_child.hpp"
+#include "support/outcome.hpp"
 #include "support/soon.hpp"
 #include "support/test_client.hpp"
 
@@ -19,13 +19,6 @@ namespace holdfast::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class T>
-testing::AssertionResult fails_with(Errc code, const Result<T>& result) {
-  if (result) return testing::AssertionFailure() << "it succeeded";
-  if (result.error() == code) return testing::AssertionSuccess() << result.error().text();
-  return testing::AssertionFailure() << result.error().text();
-}
 
 class VersionedTest : public testing::Test {
  protected:
@@ -189,17 +182,11 @@ TEST_F(VersionedTest, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(VersionedTest, IsForkedInAChild) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
-    const bool good = fails_with(Errc::forked, value_.read()) &&
-                      fails_with(Errc::forked, value_.write("x", 0)) &&
-                      fails_with(Errc::forked, value_.update(one_more));
-    ::_exit(good ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(holds_in_child([&] {
+    return fails_with(Errc::forked, value_.read()) &&
+           fails_with(Errc::forked, value_.write("x", 0)) &&
+           fails_with(Errc::forked, value_.update(one_more));
+  }));
 }
 
 }  // namespace

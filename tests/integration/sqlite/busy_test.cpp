@@ -1,7 +1,6 @@
 // F119, F129: somebody else writes or reads the file, for longer than is polite.
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -49,7 +48,8 @@ TEST_F(SqliteBusy, ForTooLongIsNoAnswerNotANo_F119) {
   EXPECT_TRUE(is_no_answer(open().mutex("lock").try_acquire()));
   EXPECT_TRUE(hold->valid());
   unlock_file();
-  EXPECT_TRUE(eventually([&] { return client.mutex("lock").acquire({.wait = kSoon}).has_value(); }));
+  EXPECT_TRUE(
+      eventually([&] { return client.mutex("lock").acquire({.wait = kSoon}).has_value(); }));
   EXPECT_TRUE(hold->release());
 }
 
@@ -121,17 +121,11 @@ TEST_F(SqliteBusy, ReadingForLongDoesNotStopLocks_F129) {
 }
 
 TEST_F(SqliteBusy, ALongLogIsWarnedOf_F129) {
-  const auto warned = [](const Client& client) {
-    const auto findings = client.examine().value();
-    return std::any_of(findings.begin(), findings.end(), [](const Finding& each) {
-      return each.level == Finding::Level::warning && each.subject == "log";
-    });
-  };
   const Client client = open();
   ASSERT_TRUE(client.mutex("lock").acquire());
-  EXPECT_FALSE(warned(client));
+  EXPECT_FALSE(warned_of("log", client));
   ASSERT_EQ(::truncate((database() + "-wal").c_str(), 65 << 20), 0);  // zeros mean nothing in a log
-  EXPECT_TRUE(warned(client));
+  EXPECT_TRUE(warned_of("log", client));
   EXPECT_TRUE(client.mutex("lock").acquire());
 }
 

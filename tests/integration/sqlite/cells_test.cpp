@@ -5,12 +5,12 @@
 #include <random>
 #include <thread>
 
-#include "shared_page.hpp"
 #include "sqlite_test.hpp"
 #include "store/sqlite/cell_rows.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "support/answer.hpp"
 #include "support/manual_clock.hpp"
+#include "support/shared_page.hpp"
 
 namespace holdfast::test {
 namespace {

@@ -1,87 +1,21 @@
 // What a lock is for: many processes change one thing, one after the other.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <thread>
-
-#include "shared_page.hpp"
 #include "sqlite_test.hpp"
+#include "support/processes/guarded_counter.hpp"
 
 namespace holdfast::test {
 namespace {
 
-// Read and written without any care: only the lock keeps it right.
-struct Counted {
-  volatile std::uint64_t count;
-  volatile std::uint64_t last_fence;
-  std::atomic<std::uint64_t> fences_went_back;
-  std::atomic<std::uint64_t> errors;
-};
-
-void count(const Client& client, Counted& counted, int rounds) {
-  for (int i = 0; i < rounds; ++i) {
-    auto hold = client.mutex("lock").acquire();
-    if (!hold) {
-      ++counted.errors;
-      std::fprintf(stderr, "%s\n", hold.error().text().c_str());
-      continue;
-    }
-    const std::uint64_t before = counted.count;
-    if (hold->fence().value() <= counted.last_fence) ++counted.fences_went_back;
-    counted.last_fence = hold->fence().value();
-    std::this_thread::yield();
-    counted.count = before + 1;
-    if (!hold->release()) ++counted.errors;
-  }
-}
-
-// Arguments: URL, the file of the counter, threads, rounds of each.
-const Role kCounts("counts", [](Parent& parent, const Words& arguments) {
-  SharedPage<Counted> page(arguments.at(1));
-  const Client client = connect(arguments.at(0)).value();
-  parent.tell("ready");
-  parent.hear();
-  std::vector<std::thread> threads;
-  for (int i = 0; i < std::stoi(arguments.at(2)); ++i) {
-    threads.emplace_back([&] { count(client, *page, std::stoi(arguments.at(3))); });
-  }
-  for (std::thread& thread : threads) thread.join();
-});
-
-class SqliteCounter : public SqliteTest {
- protected:
-  void expect_exact(int processes, int threads, int rounds) {
-    const SharedPage<Counted> page(folder() + "/counter", SharedPage<Counted>::Make{});
-    {
-      std::vector<ChildProcess> children;
-      for (int i = 0; i < processes; ++i) {
-        children.emplace_back(kCounts, Words{url(), folder() + "/counter", std::to_string(threads),
-                                             std::to_string(rounds)});
-      }
-      for (ChildProcess& child : children) ASSERT_EQ(child.hear(), "ready");
-      const Stopwatch watch;
-      for (ChildProcess& child : children) child.tell("go");
-      for (ChildProcess& child : children) EXPECT_EQ(child.exit_code(), 0);
-      std::printf("%d turns in %lld ms\n", processes * threads * rounds,
-                  static_cast<long long>(watch.elapsed().count()));
-    }
-    EXPECT_EQ(page->count, static_cast<std::uint64_t>(processes * threads * rounds));
-    EXPECT_EQ(page->fences_went_back, 0U);
-    EXPECT_EQ(page->errors, 0U);
-    ::unlink((folder() + "/counter").c_str());
-    expect_nothing_left_behind();
-  }
-};
+using SqliteCounter = SqliteTest;
 
 TEST_F(SqliteCounter, IsExactAfterManyProcessesAndFencesGrowInTheOrderOfHolding) {
-  expect_exact(kSanitized ? 6 : 16, 1, kSanitized ? 30 : 200);
+  expect_exact_count(url(), {.processes = kSanitized ? 6 : 16, .rounds = kSanitized ? 30 : 200});
+  expect_nothing_left_behind();
 }
 
 // Inside a process the lock is handed on without the store.
 TEST_F(SqliteCounter, IsExactAfterProcessesWithSeveralThreadsEach) {
-  expect_exact(4, 4, kSanitized ? 20 : 100);
+  expect_exact_count(url(), {.processes = 4, .threads = 4, .rounds = kSanitized ? 20 : 100});
+  expect_nothing_left_behind();
 }
 
 }  // namespace

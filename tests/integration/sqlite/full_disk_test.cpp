@@ -1,41 +1,18 @@
 // F121: no space left.
-#include <sched.h>
-#include <sys/mount.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <thread>
 
 #include "sqlite_test.hpp"
+#include "support/small_disk.hpp"
 
 namespace holdfast::test {
 namespace {
 
 class SqliteFullDisk : public SqliteTest {
  protected:
-  // In a mount namespace of this process's own, so that nothing stays behind however it ends.
   void SetUp() override {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("none", folder().c_str(), "tmpfs", 0, "size=1m") != 0) {
-      GTEST_SKIP() << "a small file system cannot be mounted: " << std::strerror(errno);
-    }
-    mounted_ = true;
+    if (!disk_.problem().empty()) GTEST_SKIP() << disk_.problem();
   }
-  void TearDown() override {
-    if (mounted_) ::umount2(folder().c_str(), MNT_DETACH);
-  }
-
-  void fill() {
-    std::ofstream filler(folder() + "/filler", std::ios::app);
-    const std::string page(4096, 'x');
-    while (filler.write(page.data(), 4096).flush()) {
-    }
-  }
-  void make_room() { std::filesystem::remove(folder() + "/filler"); }
 
   // Takes locks until there is no space for one more.
   std::vector<Hold> take_all(const Client& client, int most) {
@@ -52,15 +29,14 @@ class SqliteFullDisk : public SqliteTest {
     return taken;
   }
 
- private:
-  bool mounted_ = false;
+  const SmallDisk disk_{folder()};
 };
 
 TEST_F(SqliteFullDisk, RefusesNewLocksAndGivesBackThoseThatAreHeld_F121) {
   const Client client = open();
   auto hold = client.mutex("lock").acquire();
   ASSERT_TRUE(hold);
-  fill();
+  disk_.fill();
   std::vector<Hold> taken = take_all(client, 2000);
   std::printf("%zu more locks found room\n", taken.size());
   EXPECT_TRUE(hold->verify());
@@ -70,7 +46,7 @@ TEST_F(SqliteFullDisk, RefusesNewLocksAndGivesBackThoseThatAreHeld_F121) {
   }
   const auto released = hold->release();
   EXPECT_TRUE(released) << released.error().text();
-  make_room();
+  disk_.make_room();
   EXPECT_TRUE(client.mutex("lock").acquire());
   EXPECT_TRUE(client.mutex("new").acquire());
 }
@@ -93,22 +69,22 @@ TEST_F(SqliteFullDisk, RefusesNewClientsButKeepsTheOldOnes_F121) {
   const Client client = open();
   auto hold = client.mutex("lock").acquire({.lease = 600ms});
   ASSERT_TRUE(hold);
-  fill();
+  disk_.fill();
   const auto other = connect(url());
   const auto second = other ? other->mutex("other").try_acquire() : other.error();
   EXPECT_TRUE(fails_with(Errc::store_full, second));
   std::this_thread::sleep_for(1500ms);  // some renewals
   EXPECT_TRUE(hold->valid());
   EXPECT_FALSE(hold->lost().stop_requested());
-  make_room();
+  disk_.make_room();
   EXPECT_TRUE(connect(url())->mutex("other").try_acquire());
   EXPECT_TRUE(hold->release());
 }
 
 TEST_F(SqliteFullDisk, CannotBegin_F121) {
-  fill();
+  disk_.fill();
   EXPECT_TRUE(fails_with(Errc::store_full, connect(url())));
-  make_room();
+  disk_.make_room();
   expect_nothing_left_behind();
 }
 

@@ -1,35 +1,16 @@
 // F126: who may do what with the files.
-#include <grp.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "sqlite_test.hpp"
+#include "support/rights.hpp"
 
 namespace holdfast::test {
 namespace {
 
 using testing::HasSubstr;
-
-unsigned mode_of(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
-}
-
-// As long as it lives.
-class Umask {
- public:
-  explicit Umask(mode_t mask) : before_(::umask(mask)) {}
-  Umask(const Umask&) = delete;
-  Umask& operator=(const Umask&) = delete;
-  ~Umask() { ::umask(before_); }
-
- private:
-  mode_t before_;
-};
 
 class SqliteRights : public SqliteTest {
  protected:
@@ -62,16 +43,10 @@ TEST_F(SqliteRights, StayAsTheFileHasThem_F126) {
 }
 
 TEST_F(SqliteRights, OfEverybodyAreWarnedOf_F126) {
-  const auto warned = [](const Client& client) {
-    const auto findings = client.examine().value();
-    return std::any_of(findings.begin(), findings.end(), [](const Finding& each) {
-      return each.level == Finding::Level::warning && each.subject == "rights";
-    });
-  };
   const Client client = open();
-  EXPECT_FALSE(warned(client));
+  EXPECT_FALSE(warned_of("rights", client));
   ASSERT_EQ(::chmod(database().c_str(), 0666), 0);
-  EXPECT_TRUE(warned(client));
+  EXPECT_TRUE(warned_of("rights", client));
 }
 
 // ---- links that somebody planted ----
@@ -124,31 +99,17 @@ TEST_F(SqliteRights, DoNotTurnAFolderIntoAFile) {
 
 // ---- as a user with few rights ----
 
-constexpr uid_t kNobody = 65534;
-
-// Arguments: URL. Tells what connecting and acquiring comes to.
-const Role kNobodyTries("nobody tries", [](Parent& parent, const Words& arguments) {
-  if (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0) return;
-  const auto client = connect(arguments.at(0));
-  const auto hold = client ? client->mutex("lock").try_acquire() : client.error();
-  parent.tell(hold ? "held" : hold.error().text());
-});
-
 class SqliteNobody : public SqliteTest {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+    if (!can_become_nobody()) GTEST_SKIP() << "only root can become somebody else";
     ::chmod(folder().c_str(), 0755);
-  }
-  std::string what_nobody_gets() const { return ChildProcess(kNobodyTries, {url()}).hear(); }
-  void give_to_nobody(const std::string& path) const {
-    ASSERT_EQ(::chown(path.c_str(), kNobody, kNobody), 0);
   }
 };
 
 TEST_F(SqliteNobody, MayNotUseAnothersFile_F126) {
   make();
-  EXPECT_THAT(what_nobody_gets(), HasSubstr("permission: "));
+  EXPECT_THAT(what_nobody_gets(url()), HasSubstr("permission: "));
 }
 
 TEST_F(SqliteNobody, MayNotUseAFileThatIsReadOnly_F126) {
@@ -156,11 +117,11 @@ TEST_F(SqliteNobody, MayNotUseAFileThatIsReadOnly_F126) {
   give_to_nobody(database());
   give_to_nobody(sessions());
   EXPECT_EQ(::chmod(database().c_str(), 0400), 0);
-  EXPECT_THAT(what_nobody_gets(), HasSubstr("permission: "));
+  EXPECT_THAT(what_nobody_gets(url()), HasSubstr("permission: "));
 }
 
 TEST_F(SqliteNobody, MayNotBeginInAnUnwritableFolder_F126) {
-  EXPECT_THAT(what_nobody_gets(), HasSubstr("permission: "));
+  EXPECT_THAT(what_nobody_gets(url()), HasSubstr("permission: "));
   EXPECT_TRUE(std::filesystem::is_empty(folder()));
 }
 
@@ -168,7 +129,8 @@ TEST_F(SqliteNobody, MayNotUseAFileBesideWhichNothingCanBeMade_F126) {
   make();
   give_to_nobody(database());
   give_to_nobody(sessions());
-  EXPECT_THAT(what_nobody_gets(), HasSubstr("permission: ")) << "there is no place for the log";
+  EXPECT_THAT(what_nobody_gets(url()), HasSubstr("permission: "))
+      << "there is no place for the log";
 }
 
 TEST_F(SqliteNobody, MayNotUseSessionsInAnUnwritableFolder_F126) {
@@ -176,13 +138,13 @@ TEST_F(SqliteNobody, MayNotUseSessionsInAnUnwritableFolder_F126) {
   make();
   give_to_nobody(database());
   EXPECT_EQ(::chmod(sessions().c_str(), 0755), 0);
-  EXPECT_THAT(what_nobody_gets(), HasSubstr("permission: "));
+  EXPECT_THAT(what_nobody_gets(url()), HasSubstr("permission: "));
 }
 
 TEST_F(SqliteNobody, MayUseWhatIsSharedWithEverybody) {
   give_to_nobody(folder());
   static_cast<void>(connect(url() + "?mode=0666").value());
-  EXPECT_EQ(what_nobody_gets(), "held");
+  EXPECT_EQ(what_nobody_gets(url()), "held");
 }
 
 }  // namespace

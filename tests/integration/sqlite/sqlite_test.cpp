@@ -44,13 +44,6 @@ std::vector<std::string> SqliteTest::session_files() const {
   return names;
 }
 
-bool SqliteTest::comes_to_wait(const Client& client, std::string_view name) {
-  return eventually([&] {
-    const auto seen = client.inspect(name);
-    return seen && !seen->empty() && !seen->front().line.empty();
-  });
-}
-
 void SqliteTest::expect_nothing_left_behind() const {
   {
     const Client client = open();
@@ -71,25 +64,5 @@ void SqliteTest::expect_nothing_left_behind() const {
     EXPECT_TRUE(known.contains(entry.path().filename().string())) << entry.path();
   }
 }
-
-const Role kHolder("holder", [](Parent& parent, const Words& arguments) {
-  const Client client = connect(arguments.at(0)).value();
-  Hold hold = client.mutex("lock")
-                  .acquire({.lease = std::chrono::milliseconds(std::stoi(arguments.at(1)))})
-                  .value();
-  parent.tell(text_of(hold.fence()));
-  while (const auto order = parent.hear()) {
-    if (*order == "valid") {
-      parent.tell(hold.valid() ? "yes" : "no");
-    } else if (*order == "lost") {
-      const Signal lost;
-      const std::stop_callback tell(hold.lost(), [&] { lost.give(); });
-      parent.tell(lost.comes() ? "lost" : "never");
-    } else if (*order == "release") {
-      const auto released = hold.release();
-      parent.tell(released ? "released" : std::string(name_of(released.error().errc())));
-    }
-  }
-});
 
 }  // namespace holdfast::test

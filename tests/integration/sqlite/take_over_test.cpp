@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "sqlite_test.hpp"
+#include "support/processes/holder.hpp"
 
 namespace holdfast::test {
 namespace {

@@ -12,11 +12,6 @@ using testing::HasSubstr;
 
 class SqliteUrl : public SqliteTest {
  protected:
-  void expect_refused(Errc code, const std::string& text, const std::string& because) {
-    const auto client = connect(text);
-    EXPECT_TRUE(fails_with(code, client)) << text;
-    EXPECT_THAT(client ? "" : client.error().text(), HasSubstr(because)) << text;
-  }
   void TearDown() override {
     EXPECT_TRUE(std::filesystem::is_empty(folder())) << "nothing is made";
   }

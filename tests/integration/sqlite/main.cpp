@@ -1,9 +1,0 @@
-#include <gtest/gtest.h>
-
-#include "support/child_process.hpp"
-
-int main(int argc, char** argv) {
-  if (const auto code = holdfast::test::run_role(argc, argv)) return *code;
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace holdfast::test {
+
+// Runs the check in a child that is forked but not started anew, and says whether it held there. The
+// child is given a minute and ends without destructors. (child_process.hpp has processes that begin
+// afresh.)
+template <class Check>
+bool holds_in_child(Check check) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(check() ? 0 : 1);
+  }
+  int status = 0;
+  return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+}
+
+}  // namespace holdfast::test
