@@ -29,7 +29,7 @@ namespace holdfast {
 //              goes.
 class SharedLockable {
  public:
-  // options.wait counts for lock() and lock_shared() only.
+  // options.wait counts for lock() and lock_shared() only; options.owner is not used.
   explicit SharedLockable(SharedMutex mutex, AcquireOptions options = {});
   ~SharedLockable();
   SharedLockable(const SharedLockable&) = delete;

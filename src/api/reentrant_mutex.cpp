@@ -4,23 +4,13 @@
 
 #include "api/reentrant_hold_state.hpp"
 #include "api/reentrant_holds.hpp"
-#include "holdfast/owner.hpp"
+#include "api/thread_owner.hpp"
 
 namespace holdfast {
 
-namespace {
-
-// Thread ids are reused, an Owner's is not.
-Owner& this_thread() {
-  thread_local Owner owner;
-  return owner;
-}
-
-}  // namespace
-
 Owner& ReentrantMutex::owner_of(const AcquireOptions& options) const {
   if (options.owner != nullptr) return *options.owner;
-  return options_.owner != nullptr ? *options_.owner : this_thread();
+  return options_.owner != nullptr ? *options_.owner : detail::this_thread();
 }
 
 Result<ReentrantMutex::CellPtr> ReentrantMutex::enter(AcquireOptions options) const {

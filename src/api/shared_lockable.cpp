@@ -1,12 +1,13 @@
 #include "holdfast/shared_lockable.hpp"
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 
+#include "api/thread_owner.hpp"
 #include "holdfast/store/lock_name.hpp"
 
 namespace holdfast {
@@ -17,18 +18,22 @@ struct SharedLockable::State {
     Hold hold;
   };
 
-  State(SharedMutex lock, AcquireOptions how) : shared_mutex(std::move(lock)), options(how) {}
+  // Its threads are the owners: one of the caller's would be the same for all of them.
+  State(SharedMutex lock, AcquireOptions how)
+      : shared_mutex(std::move(lock)), options(std::move(how)) {
+    options.owner = nullptr;
+  }
 
   SharedMutex shared_mutex;
   AcquireOptions options;
   mutable std::mutex mutex;  // guards what is below; never held while the store is asked
-  std::map<std::thread::id, Locked> locked;
+  std::map<std::uint64_t, Locked> locked;  // by the thread's Owner
 
   // what(hold) of the calling thread's, or `otherwise`.
   template <class Value, class What>
   Value of_mine(Value otherwise, What what) const {
     const std::lock_guard guard(mutex);
-    const auto mine = locked.find(std::this_thread::get_id());
+    const auto mine = locked.find(detail::this_thread().id());
     return mine == locked.end() ? otherwise : what(mine->second.hold);
   }
 };
@@ -49,7 +54,7 @@ Result<void> SharedLockable::lock_within(Way way, Duration wait) {
                                 : state_->shared_mutex.acquire_shared(std::move(options));
   if (!hold) return hold.error();
   const std::lock_guard guard(state_->mutex);
-  state_->locked.emplace(std::this_thread::get_id(), State::Locked{way, std::move(*hold)});
+  state_->locked.emplace(detail::this_thread().id(), State::Locked{way, std::move(*hold)});
   return {};
 }
 
@@ -61,7 +66,7 @@ void SharedLockable::unlock(Way way) noexcept {
   decltype(state_->locked)::node_type mine;
   {
     const std::lock_guard guard(state_->mutex);
-    const auto found = state_->locked.find(std::this_thread::get_id());
+    const auto found = state_->locked.find(detail::this_thread().id());
     if (found == state_->locked.end() || found->second.way != way) return;
     mine = state_->locked.extract(found);
   }

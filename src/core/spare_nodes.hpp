@@ -5,6 +5,14 @@
 #include <memory_resource>
 #include <new>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define HOLDFAST_WATCHED_ADDRESSES
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HOLDFAST_WATCHED_ADDRESSES
+#endif
+#endif
+
 namespace holdfast::core {
 
 // Memory for the nodes of an engine's maps. Each acquire and each release puts a dozen of them in and
@@ -36,7 +44,7 @@ class SpareNodes final : public std::pmr::memory_resource {
 
   // 0: not worth keeping. An address sanitizer should see each node come and go.
   static std::size_t class_of(std::size_t bytes, std::size_t alignment) {
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef HOLDFAST_WATCHED_ADDRESSES
     static_cast<void>(bytes);
     static_cast<void>(alignment);
     return 0;

@@ -90,7 +90,10 @@ std::optional<std::uint64_t> FenceCounter::next(std::uint64_t spare) {
 GrantReply LockEntry::try_grant(const GrantRequest& ask, const Moment& at) {
   drop_lapsed(at.now);
   if (auto no = objection(ask, at)) {
-    if (no->why == Errc::size_mismatch) leave_line(ask.owner);  // it was put smaller meanwhile
+    if (no->why == Errc::size_mismatch) {  // it was made smaller meanwhile
+      leave_line(ask.owner);
+      serve_line(at);
+    }
     return *std::move(no);
   }
   kind = ask.kind;

@@ -57,10 +57,16 @@ TEST_F(SeveralNames, AreAllHadOrNone) {
 }
 
 TEST_F(SeveralNames, GivenInOppositeOrdersDoNotWaitForEachOther) {
+  Spawned first = holder({"y"}, "first"), second = holder({"x"}, "second");
+  ASSERT_TRUE(written("first"));
+  ASSERT_TRUE(written("second"));
   std::vector<Spawned> jobs;
   for (int i = 0; i < 6; ++i) {
-    jobs.push_back(start({"run", i % 2 == 0 ? "x,y" : "y,x", "--", "sleep", "0.05"}));
+    jobs.push_back(start({"run", i % 2 == 0 ? "x,y" : "y,x", "--", "true"}));
   }
+  ASSERT_TRUE(waiting("x", 6)) << "all of them want the same one first";
+  let_go("first");
+  let_go("second");
   for (Spawned& job : jobs) EXPECT_EQ(job.exit_code(), 0);
 }
 
@@ -70,7 +76,7 @@ TEST_F(SeveralNames, AreLostWithTheFirstThatIs) {
   const std::string fence = std::to_string(fence_of("b"));
   EXPECT_EQ(done({"release", "--now", "b", "--fence", fence, "--reason", "x"}).exit_code(), 0);
   EXPECT_EQ(job.exit_code(), 80);
-  EXPECT_THAT(job.err(), HasSubstr("b: "));
+  EXPECT_THAT(job.err(), HasSubstr("lost b while"));
   EXPECT_TRUE(is_free("a"));
 }
 
@@ -105,6 +111,7 @@ TEST_F(SeveralNames, AreReportedToPrograms) {
 
 TEST_F(SeveralNames, ThatMakeNoSenseAreRefused) {
   EXPECT_EQ(done({"run", "a,a", "--", "true"}).exit_code(), 64);
+  EXPECT_EQ(done({"run", "--no-renew", "a,b", "--", "true"}).exit_code(), 64);
   EXPECT_EQ(done({"run", "a,", "--", "true"}).exit_code(), 65);
   EXPECT_EQ(done({"run", ",", "--", "true"}).exit_code(), 65);
 }

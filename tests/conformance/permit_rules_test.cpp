@@ -211,10 +211,14 @@ HOLDFAST_RULE(WhoWaitsForMoreThanTheNewSizeIsToldAndStopsNobody_S27) {
   HOLDFAST_NEEDS(hand_over);
   Claimant &alice = taker(on, 2, 3), &greedy = taker(on, 3, 3), &bob = taker(on, 1, 3);
   const Granted held = alice.granted();
+  greedy.watch();
   greedy.refused(in_line());
   bob.watch();
   bob.refused(in_line());
   set_size(on, "2");
+  const auto told = greedy.wake();
+  ASSERT_TRUE(told);
+  EXPECT_FALSE(told->offer);
   EXPECT_TRUE(alice.releases(held.fence));
   EXPECT_TRUE(bob.renews(bob.offered().fence));
   EXPECT_EQ(why_rejected(greedy.ask(in_line())), Errc::size_mismatch);

@@ -141,7 +141,8 @@ void Guard::arm_timer() {
 
 // So early that the grace is over when the lease is, and nobody else can have the lock before.
 TimePoint Guard::end_job_at() const {
-  return plan_.on_lost == 0 || until_ == kNever ? kNever : until_ - plan_.grace;
+  if (plan_.on_lost == 0 || until_ == kNever) return kNever;
+  return until_ <= TimePoint() ? TimePoint() : until_ - plan_.grace;  // a lost one ended at min()
 }
 
 void Guard::read_start() {

@@ -16,8 +16,8 @@ struct Verdict {
   int code = exit_code::kDone;  // what `run` would exit with; 0 if that is the command's business
 };
 
-Verdict judge(const RunOptions& options, const LockInfo& lock) {
-  const std::size_t behind = options.mode.behind(lock);
+Verdict judge(const RunOptions& options, const RunMode& mode, const LockInfo& lock) {
+  const std::size_t behind = mode.behind(lock);
   if (behind == 0) return {};
   if (options.wait == Duration::zero()) return {"busy", behind, options.busy_exit_code};
   return {"wait", behind, exit_code::kDone};
@@ -57,6 +57,14 @@ Seen look_at(const Client& client, const std::string& name, const RunOptions& op
   return {std::move(found->front()), *place};
 }
 
+// The size of a semaphore that was set counts, not what the command line says.
+RunMode mode_on(const Client& client, const std::string& name, const RunOptions& options) {
+  RunMode mode = options.mode;
+  if (mode.form != RunMode::Form::permits) return mode;
+  mode.of = client.semaphore(name, {.permits = mode.of}).size().value_or(mode.of);
+  return mode;
+}
+
 Json json_of(const Seen& seen, const Verdict& verdict, const RunOptions& options) {
   Json json = to_json(seen.lock, options.store.shown_url(), wall_now());
   json["place"] = seen.place;
@@ -73,7 +81,7 @@ int dry_run(const RunOptions& options) {
   if (!options.json) print("store    " + options.store.shown_url() + "\n");
   for (const std::string& name : options.names) {
     const Seen seen = look_at(client, name, options);
-    const Verdict verdict = judge(options, seen.lock);
+    const Verdict verdict = judge(options, mode_on(client, name, options), seen.lock);
     print(options.json ? json_text(json_of(seen, verdict, options)) + "\n"
                        : human_text(seen.lock, seen.place, verdict));
   }

@@ -93,8 +93,8 @@ class JobWatch {
   void lose(const std::string& why) {
     if (std::exchange(end_.lost, true)) return;
     const std::string job = shown(options_.command[0]);
-    const std::string lost = holds_.lost_name();
-    const std::string name = shown(lost.empty() ? options_.name : lost);
+    end_.lost_name = holds_.lost_name();
+    const std::string name = shown(end_.lost_name.empty() ? options_.name : end_.lost_name);
     if (options_.on_lost == 0) {
       talk_.lost(name + ": " + why + "; " + job + " goes on (--on-lost ignore)");
       return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "cli/guard/start_guard.hpp"
 #include "cli/run/job_terminal.hpp"
@@ -16,6 +17,7 @@ struct JobEnd {
   int start_error = 0;             // errno of execvp()
   int fork_error = 0;              // errno of what the system refused
   bool lost = false;
+  std::string lost_name{};  // if it is known
   bool guard_died = false;
 };
 

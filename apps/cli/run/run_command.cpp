@@ -61,26 +61,51 @@ class Run {
   bool acquire(const Client& client, RunHolds& holds) {
     const TimePoint start = boot_now();
     const TimePoint until = later(start, options_.wait);
-    bool all = true;
-    while (all && holds.count() < options_.names.size()) {
-      const Duration left = options_.wait == kForever ? kForever : left_until(until, boot_now());
-      all = acquire_next(client, {options_.names[holds.count()], left, holds.lost()}, holds);
-      // Nothing was done yet under the one that went while we waited for the next: once more, then.
-      if (holds.lost().stop_requested() && report_.outcome != Outcome::interrupted) {
-        static_cast<void>(holds.release());
-        holds = RunHolds();
-        report_ = {};
-        all = true;
+    for (;;) {
+      const bool all = acquire_each(client, until, holds);
+      report_.waited = boot_now() - start;
+      if (all && worth_starting(holds)) return true;
+      const bool lost = all || is_lost(holds);
+      const std::string name = holds.lost_name();
+      static_cast<void>(holds.release());
+      if (!lost || report_.outcome == Outcome::interrupted) return false;
+      // Nothing was done yet under a lock that went while we waited for another: once more, then.
+      if (boot_now() >= until) {
+        fail(Outcome::busy, options_.busy_exit_code,
+             "busy: " + shown(name.empty() ? options_.name : name) +
+                 " was lost while the others were waited for   (exit " +
+                 std::to_string(options_.busy_exit_code) + ")");
+        return false;
       }
+      holds = RunHolds();
+      report_ = {.waited = boot_now() - start};
     }
-    report_.waited = boot_now() - start;
-    if (!all) static_cast<void>(holds.release());
-    return all;
+  }
+
+  bool acquire_each(const Client& client, TimePoint until, RunHolds& holds) {
+    for (const std::string& name : options_.names) {
+      const bool limited = options_.wait != kForever && report_.waited > Duration::zero();
+      const Duration wait = limited ? left_until(until, boot_now()) : options_.wait;
+      if (!acquire_next(client, {name, wait, holds.lost()}, holds)) return false;
+    }
+    return true;
+  }
+
+  static bool is_lost(const RunHolds& holds) {
+    return holds.lost().stop_requested() || holds.valid_until() <= boot_now();
+  }
+
+  // The first of several may be old by now: its lease should not end the command before it began.
+  bool worth_starting(const RunHolds& holds) const {
+    if (holds.count() == 1) return true;
+    return holds.verify() && !is_lost(holds) &&
+           left_until(holds.valid_until(), boot_now()) > options_.grace;
   }
 
   bool acquire_next(const Client& client, const WaitFor& what, RunHolds& holds) {
     Sight sight(host_name(), getpid());
     WaitEnd end = wait_for_lock(client, what, options_, signals_, talk_, sight);
+    report_.waited += end.waited;
     if (end.signal != 0) {
       report_.outcome = Outcome::interrupted;
       report_.code = exit_code::kSignal + end.signal;
@@ -150,7 +175,8 @@ class Run {
            job + ": " + std::strerror(end.start_error));
     } else if (end.lost && options_.on_lost != 0) {
       fail(Outcome::lost, exit_code::kLost,
-           "lost " + shown(options_.name) + " while " + job + " ran; it was ended   (exit 80)");
+           "lost " + shown(end.lost_name.empty() ? options_.name : end.lost_name) + " while " +
+               job + " ran; it was ended   (exit 80)");
     } else if (end.guard_died || !end.wait_status) {
       fail(Outcome::error, exit_code::kOsError,
            "the guardian of " + job + " was killed; the command was ended");

@@ -24,6 +24,8 @@ std::string slots_of(const Hold& hold) {
   return text;
 }
 
+bool is_loss(const Error& error) { return error == Errc::lost || error == Errc::forced; }
+
 }  // namespace
 
 void RunHolds::add(Hold hold) {
@@ -33,7 +35,14 @@ void RunHolds::add(Hold hold) {
 TimePoint RunHolds::valid_until() const {
   TimePoint earliest = kNever;
   for (const auto& member : members_) earliest = std::min(earliest, member->hold.valid_until());
-  return earliest;
+  return std::max(earliest, TimePoint());  // others calculate with it
+}
+
+Result<void> RunHolds::verify() const {
+  for (const auto& member : members_) {
+    if (auto verified = member->hold.verify(); !verified) return verified;
+  }
+  return {};
 }
 
 std::string RunHolds::lost_name() const {
@@ -61,7 +70,7 @@ Result<void> RunHolds::release() {
   Result<void> all;
   while (!members_.empty()) {
     const auto released = members_.back()->hold.release();
-    if (all && !released) all = released;
+    if (!released && (all || is_loss(released.error()))) all = released;
     members_.pop_back();
   }
   return all;

@@ -17,7 +17,8 @@ class RunHolds {
   void add(Hold);
   std::size_t count() const { return members_.size(); }
 
-  TimePoint valid_until() const;  // the earliest
+  TimePoint valid_until() const;  // the earliest; long ago if one is lost
+  Result<void> verify() const;    // asks the store, and so begins each lease anew
   std::stop_token lost() const { return lost_.get_token(); }
   std::string lost_name() const;  // of the first that is; empty if none is
   // Of each, in the order of the names.
@@ -26,7 +27,7 @@ class RunHolds {
   std::string slots() const;  // "0 3"; of several "0 3,1"
   FencingToken first_fence() const { return members_.front()->hold.fence(); }
 
-  // All of them, the last one first; tells the first error.
+  // All of them, the last one first; tells a loss, else the first error.
   Result<void> release();
 
  private:

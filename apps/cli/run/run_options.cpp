@@ -122,6 +122,11 @@ RunOptions RunOptions::from(const Arguments& arguments) {
   options.wait = wait_from(arguments);
   options.lease = lease_from(arguments);
   options.renew = !arguments.has("no-renew");
+  if (!options.renew && names.size() > 1) {
+    throw UsageError(
+        "--no-renew is for one NAME: the first of several would lapse while the next "
+        "is waited for");
+  }
   options.order = arguments.has("fifo") ? Order::fifo : Order::any;
   options.busy_exit_code = number_from(arguments, "busy-exit-code", exit_code::kBusy, 255);
   options.on_lost = on_lost_from(arguments);

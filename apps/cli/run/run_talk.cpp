@@ -20,7 +20,7 @@ void RunTalk::waiting(const Wait& wait, const Sight& sight, TimePoint now) {
   last_line_ = wait.waited;
   if (options_.json) {
     Json json = event("waiting");
-    if (options_.names.size() > 1) json["for"] = shown(wait.name);
+    if (options_.names.size() > 1) add_name(json, wait.name);
     json["waited"] = seconds_of(wait.waited);
     if (const auto place = sight.place()) {
       json["place"] = place->number;

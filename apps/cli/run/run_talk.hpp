@@ -21,6 +21,7 @@ class RunTalk {
   RunTalk(const RunTalk&) = delete;
   RunTalk& operator=(const RunTalk&) = delete;
 
+  void start_waiting() { last_line_ = Duration::zero(); }
   // When waiting() wants to be called again, seen from `waited`.
   Duration next_line(Duration waited) const;
   void waiting(const Wait&, const Sight&, TimePoint now);

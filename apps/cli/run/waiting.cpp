@@ -49,7 +49,10 @@ class Waiting {
         options_(options),
         signals_(signals),
         talk_(talk),
-        sight_(sight) {}
+        sight_(sight) {
+    talk_.start_waiting();
+    due_ = talk_.next_line(Duration::zero());
+  }
 
   WaitEnd run() {
     AcquireOptions acquire = options_.acquire_options();
@@ -126,7 +129,7 @@ class Waiting {
   Sight& sight_;
   const TimePoint start_ = boot_now();
   const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
-  Duration due_ = talk_.next_line(Duration::zero());
+  Duration due_{};
   std::stop_source stop_;
   std::optional<Lookout> lookout_;
   int signal_ = 0;

@@ -473,6 +473,11 @@ SqliteStore::Sight SqliteStore::look_at_shares(const LockName& name, TimePoint n
     sight.left = std::min(sight.left, left_until(hold.until, now));
   }
   if (!lock.line.empty()) sight.head = lock.line.front().owner;
+  if (lock.kind == Kind::semaphore) {  // a smaller size sends away who wants more than that
+    sight.there.emplace();
+    for (const rules::HeldClaim& hold : lock.holds) sight.there->insert(hold.owner);
+    for (const rules::WaitingClaim& waiter : lock.line) sight.there->insert(waiter.owner);
+  }
   return sight;
 }
 
@@ -481,6 +486,8 @@ std::optional<Wake> SqliteStore::Sight::wake_for(const OwnerId& claim) const {
   const auto own = offers.find(claim);
   if (own != offers.end()) {
     wake.offer = own->second;
+  } else if (there && there->count(claim) == 0) {
+    return wake;
   } else if (!may_ask && !offers.empty() && head == claim) {
     wake.look_after = left;
   } else if (!may_ask) {
@@ -536,6 +543,8 @@ void SqliteStore::resized(const LockName& name, Wakes& wakes) {
       return 0;
     });
   } catch (const Failure&) {
+    wakes.clear();
+  } catch (const std::bad_alloc&) {
     wakes.clear();
   }
 }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "holdfast/store/cells.hpp"
@@ -108,8 +109,9 @@ class SqliteStore final : public Store {
   struct Sight {
     bool may_ask = true;  // free, or one of its holders lapsed or died
     std::map<OwnerId, Wake::Offer> offers{};
-    Duration left{};                // until the first of them lapses
-    std::optional<OwnerId> head{};  // of the line
+    Duration left{};                           // until the first of them lapses
+    std::optional<OwnerId> head{};             // of the line
+    std::optional<std::set<OwnerId>> there{};  // who holds it or waits, if others were sent away
     std::optional<Wake> wake_for(const OwnerId&) const;
   };
   Sight look_at(const LockName&);

@@ -98,6 +98,17 @@ TEST_F(SharedLockableTest, IsUnlockedByWhoeverLockedItAndInTheSameWay) {
   EXPECT_FALSE(lock_.lost().stop_possible());
 }
 
+// The system gives the next thread the id of one that has ended.
+TEST_F(SharedLockableTest, IsNotInheritedByTheNextThreadOfThatId) {
+  std::thread([&] { lock_.lock(); }).join();
+  std::thread([&] {
+    EXPECT_FALSE(lock_.valid());
+    EXPECT_FALSE(lock_.fence());
+    lock_.unlock();
+    EXPECT_FALSE(lock_.try_lock_shared());
+  }).join();
+}
+
 TEST_F(SharedLockableTest, SaysWhenItIsLost) {
   lock_.lock();
   const std::stop_token lost = lock_.lost();
