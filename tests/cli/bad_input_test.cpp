@@ -23,7 +23,7 @@ class BadInput : public CliTest {
   int last_ = -1;
 };
 
-TEST_F(BadInput, NamesAreOneTo512BytesOfAnyValue) {
+TEST_F(BadInput, NamesAreOneTo512BytesOfAnyValue_F131) {
   EXPECT_EQ(run_named(""), 65);
   EXPECT_EQ(run_named(std::string(513, 'x')), 65);
   EXPECT_EQ(run_named(std::string(512, 'x')), 0);
@@ -33,7 +33,7 @@ TEST_F(BadInput, NamesAreOneTo512BytesOfAnyValue) {
   EXPECT_EQ(run_named("Robert'); DROP TABLE lock;--"), 0);
 }
 
-TEST_F(BadInput, Durations) {
+TEST_F(BadInput, Durations_F133) {
   for (const char* lease : {"0", "-1", "1ms", "99ms", "25h", "1000000000000000000", "5x", "", "s",
                             "1e3", "5s3m", "nan", "inf", "99999999999999999999999999"}) {
     EXPECT_EQ(run_with("--lease", lease), 65) << lease;
@@ -115,7 +115,7 @@ TEST_F(BadInput, SuggestsWhatWasMeant) {
   EXPECT_THAT(evil.err(), Not(HasSubstr("\x1b")));
 }
 
-TEST_F(BadInput, PasswordsAreNeverPrinted) {
+TEST_F(BadInput, PasswordsAreNeverPrinted_F137) {
   const std::string secret = "hunter2";
   for (const std::string url : {"nosuch://me:hunter2@host/0", "nosuch://:hunter2@host",
                                 "memory:x?password=hunter2", "sqlite://me:hunter2@host/x"}) {

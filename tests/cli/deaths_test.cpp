@@ -54,7 +54,7 @@ class Deaths : public CliTest {
   }
 };
 
-TEST_F(Deaths, KillingRunEndsItsWholeJobBeforeTheLockIsPassedOn) {
+TEST_F(Deaths, KillingRunEndsItsWholeJobBeforeTheLockIsPassedOn_F028) {
   Spawned program = start_family({"-l", "30s"});
   Spawned heir = start_heir();
   const auto start = std::chrono::steady_clock::now();
@@ -112,7 +112,7 @@ TEST_F(Deaths, KillingTheGuardianEndsTheJobAndIsToldByTheExitCode) {
   EXPECT_EQ(fence_of("a"), 0u);
 }
 
-TEST_F(Deaths, ARevokedLockEndsTheJobWith80) {
+TEST_F(Deaths, ARevokedLockEndsTheJobWith80_F146) {
   Spawned program = start_family({"-l", "2s", "--grace", "300ms"});
   Spawned release =
       done({"release", "a", "--fence", std::to_string(fence_of("a")), "--reason", "test"});
@@ -122,7 +122,7 @@ TEST_F(Deaths, ARevokedLockEndsTheJobWith80) {
   EXPECT_TRUE(all_dead()) << "also those that ignore SIGTERM or left the group";
 }
 
-TEST_F(Deaths, AFreedLockEndsTheJobWith80) {
+TEST_F(Deaths, AFreedLockEndsTheJobWith80_F146) {
   Spawned program = start_script({"-l", "6s", "a"},
                                  "trap 'echo > $D/term; exit 3' TERM; "
                                  "echo > $D/in; while :; do sleep 0.02; done");
@@ -133,7 +133,7 @@ TEST_F(Deaths, AFreedLockEndsTheJobWith80) {
   EXPECT_TRUE(written("term")) << "it was asked to end before it was killed";
 }
 
-TEST_F(Deaths, LossReachesAStoppedJob) {
+TEST_F(Deaths, LossReachesAStoppedJob_F146) {
   Spawned program = start_script({"-l", "4s", "--no-renew", "--grace", "2s", "a"},
                                  "trap 'echo > $D/term; exit 3' TERM; kill -STOP $$; "
                                  "while :; do sleep 0.02; done");
@@ -141,7 +141,7 @@ TEST_F(Deaths, LossReachesAStoppedJob) {
   EXPECT_TRUE(written("term"));
 }
 
-TEST_F(Deaths, LossSparesNobodyThoughTheCommandObeys) {
+TEST_F(Deaths, LossSparesNobodyThoughTheCommandObeys_F146) {
   Spawned program = start_script(
       {"-l", "4s", "--no-renew", "--grace", "2s", "a"},
       "setsid sh -c 'trap \"\" TERM; echo $$ > $D/far; while :; do sleep 0.05; done' & sleep 60");
@@ -149,7 +149,7 @@ TEST_F(Deaths, LossSparesNobodyThoughTheCommandObeys) {
   EXPECT_FALSE(is_alive(pid_in("far")));
 }
 
-TEST_F(Deaths, TheSignalOnLossCanBeChosen) {
+TEST_F(Deaths, TheSignalOnLossCanBeChosen_F146) {
   Spawned program =
       start_script({"-l", "1s", "--no-renew", "--on-lost", "USR1", "a"},
                    "trap 'echo > $D/usr1; exit 3' USR1; while :; do sleep 0.02; done");
@@ -157,7 +157,7 @@ TEST_F(Deaths, TheSignalOnLossCanBeChosen) {
   EXPECT_TRUE(written("usr1"));
 }
 
-TEST_F(Deaths, LossCanBeIgnored) {
+TEST_F(Deaths, LossCanBeIgnored_F146) {
   Spawned program = start_script({"-l", "500ms", "--no-renew", "--on-lost", "ignore", "a"},
                                  "while ! test -e $D/go; do sleep 0.02; done; exit 5");
   ASSERT_TRUE(eventually([&] { return program.err().find("goes on") != std::string::npos; }));
@@ -165,7 +165,7 @@ TEST_F(Deaths, LossCanBeIgnored) {
   EXPECT_EQ(program.exit_code(), 5);
 }
 
-TEST_F(Deaths, AStoppedRunDoesNotKeepItsJobFromEndingAtTheEndOfTheLease) {
+TEST_F(Deaths, AStoppedRunDoesNotKeepItsJobFromEndingAtTheEndOfTheLease_F146) {
   Spawned program = start_family({"-l", "1s", "--grace", "200ms"});
   program.signal(SIGSTOP);
   EXPECT_TRUE(eventually([&] { return all_dead(); })) << "the guardian sees to it";

@@ -72,7 +72,7 @@ TEST_F(Demo, IsExactWithALockForEachArticle) {
   expect_exact(rows[3]);
 }
 
-TEST_F(Demo, IsExactThoughAShopIsKilled) {
+TEST_F(Demo, IsExactThoughAShopIsKilled_F028) {
   const json result = result_of({"--kill", "--repeat", "3", "--store", url()});
   for (const json& run : result["runs"]) {
     const json& row = run["rows"][0];
@@ -84,7 +84,7 @@ TEST_F(Demo, IsExactThoughAShopIsKilled) {
   }
 }
 
-TEST_F(Demo, RefusesTheWriteOfAStoppedHolder) {
+TEST_F(Demo, RefusesTheWriteOfAStoppedHolder_F017) {
   const json scene = result_of({"--pause"})["runs"][0]["pause"];
   const json& stopped = scene["stopped"];
   EXPECT_EQ(scene["as_promised"], true) << scene;

@@ -66,7 +66,7 @@ TEST_F(Inspect, NamesWithWildcardsMeanThemselves) {
   EXPECT_EQ(done({"show", "a?"}).exit_code(), 1);
 }
 
-TEST_F(Inspect, NeverPrintsWhatANameWouldSayToATerminal) {
+TEST_F(Inspect, NeverPrintsWhatANameWouldSayToATerminal_F131_F141) {
   const std::string evil =
       "\x1b]0;owned\x07\n\x9b"
       "31m\xff";
@@ -85,7 +85,7 @@ TEST_F(Inspect, NeverPrintsWhatANameWouldSayToATerminal) {
   EXPECT_EQ(lock["name_hex"], "1b5d303b6f776e6564070a9b33316dff") << "the exact name for machines";
 }
 
-TEST_F(Inspect, ReleaseNeedsTheFenceThatHolds) {
+TEST_F(Inspect, ReleaseNeedsTheFenceThatHolds_F145) {
   Spawned holder = hold("a", "in");
   const std::uint64_t fence = fence_of("a");
   Spawned wrong = done({"release", "a", "--fence", std::to_string(fence + 1), "--reason", "x"});

@@ -66,7 +66,7 @@ TEST_F(Modes, PermitsAreCountedAndNumbered) {
   EXPECT_EQ(first.exit_code(), 0);
 }
 
-TEST_F(Modes, AnotherNumberOfPermitsIsRefusedWithBothNumbers) {
+TEST_F(Modes, AnotherNumberOfPermitsIsRefusedWithBothNumbers_F135) {
   Spawned first = holder({"-p", "1/2", "pool"}, "first");
   ASSERT_TRUE(written("first"));
   Spawned other = done({"run", "-n", "-p", "1/3", "pool", "--", "true"});

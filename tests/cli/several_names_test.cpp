@@ -70,7 +70,7 @@ TEST_F(SeveralNames, GivenInOppositeOrdersDoNotWaitForEachOther) {
   for (Spawned& job : jobs) EXPECT_EQ(job.exit_code(), 0);
 }
 
-TEST_F(SeveralNames, AreLostWithTheFirstThatIs) {
+TEST_F(SeveralNames, AreLostWithTheFirstThatIs_F146) {
   Spawned job = holder({"-l", "2s", "a,b"}, "job");
   ASSERT_TRUE(written("job"));
   const std::string fence = std::to_string(fence_of("b"));

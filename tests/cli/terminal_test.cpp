@@ -111,7 +111,7 @@ TEST_F(OnTerminal, TheCommandBeginsInTheForeground) {
   EXPECT_TRUE(appears("in front"));
 }
 
-TEST_F(OnTerminal, InterruptReachesTheCommand) {
+TEST_F(OnTerminal, InterruptReachesTheCommand_F025) {
   start_on_terminal({"run", "a", "--", "sh", "-c",
                      "trap 'exit 9' INT; echo ready; while :; do sleep 0.02; done"});
   ASSERT_TRUE(appears("ready"));
@@ -119,7 +119,7 @@ TEST_F(OnTerminal, InterruptReachesTheCommand) {
   EXPECT_TRUE(appears("[ended 9]"));
 }
 
-TEST_F(OnTerminal, InterruptWhileWaitingIs130) {
+TEST_F(OnTerminal, InterruptWhileWaitingIs130_F025) {
   Spawned holder = start_script({"a"}, "echo > $D/in; sleep 60");
   ASSERT_TRUE(written("in"));
   start_on_terminal({"run", "a", "--", "true"});

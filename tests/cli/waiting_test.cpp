@@ -37,7 +37,7 @@ TEST_F(Line, TheWaiterGetsTheLockWhenTheFirstIsDone) {
   EXPECT_EQ(waiter.out(), "mine\n");
 }
 
-TEST_F(Line, SignalsWhileWaitingLeaveTheLineAtOnce) {
+TEST_F(Line, SignalsWhileWaitingLeaveTheLineAtOnce_F025) {
   Spawned holder = hold();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     Spawned waiter = start({"run", "a", "--", "true"});
@@ -73,7 +73,7 @@ TEST_F(Line, SaysWhereItStoodWhenTimeIsOver) {
   EXPECT_EQ(first.exit_code(), 0);
 }
 
-TEST_F(Line, SignalsReachTheCommandAndNotJustUs) {
+TEST_F(Line, SignalsReachTheCommandAndNotJustUs_F025) {
   Spawned program = start_script({"a"},
                                  "trap 'echo hup >> $D/got' HUP; trap 'echo usr1 >> $D/got' USR1; "
                                  "trap 'echo usr2 >> $D/got' USR2; trap 'echo int >> $D/got' INT; "
@@ -96,7 +96,7 @@ TEST_F(Line, SignalsReachTheCommandAndNotJustUs) {
   EXPECT_EQ(program.exit_code(), 42);
 }
 
-TEST_F(Line, ASignalReachesTheWholeGroupOfTheCommand) {
+TEST_F(Line, ASignalReachesTheWholeGroupOfTheCommand_F025) {
   Spawned program =
       start_script({"a"}, "sh -c 'echo $$ > $D/child; exec sleep 60' & echo > $D/in; wait");
   ASSERT_TRUE(written("in"));

@@ -170,7 +170,7 @@ HOLDFAST_RULE(KindsOfOneNameAreDifferentCells) {
   EXPECT_EQ(alice.state(key_of("cell", CellKind::size)).version, 0U);
 }
 
-HOLDFAST_RULE(CellsOfAwkwardNamesAreDifferentCells) {
+HOLDFAST_RULE(CellsOfAwkwardNamesAreDifferentCells_F132) {
   HOLDFAST_NEEDS(cells);
   CellClient alice(on);
   std::vector<std::string> names{"a",     "A",        "a b",  "a/b",  "a:b",   "a{b}", "a*",

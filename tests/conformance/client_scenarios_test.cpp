@@ -93,7 +93,7 @@ TEST_P(ClientScenarios, S03_AWaiterIsServedAsSoonAsTheLockIsReleased) {
   EXPECT_TRUE(std::move(waiting).get());
 }
 
-TEST_P(ClientScenarios, S03_AWaiterIsServedAsSoonAsADeadHoldersLeaseRunsOut) {
+TEST_P(ClientScenarios, S03_AWaiterIsServedAsSoonAsADeadHoldersLeaseRunsOut_F028) {
   const Peer alice = on().client();
   const Peer bob = on().client();
   const TimePoint start = on().now();
@@ -106,7 +106,7 @@ TEST_P(ClientScenarios, S03_AWaiterIsServedAsSoonAsADeadHoldersLeaseRunsOut) {
   EXPECT_LE(on().now() - start, lease() + 50ms + on().grace());
 }
 
-TEST_P(ClientScenarios, S04_TheHolderOfALapsedLeaseIsToldAndDisturbsNobody) {
+TEST_P(ClientScenarios, S04_TheHolderOfALapsedLeaseIsToldAndDisturbsNobody_F033) {
   const Peer alice = on().client();
   const Peer bob = on().client();
   Hold lapsed = on().acquire(alice, {.lease = lease(), .renew = false}).value();
@@ -127,7 +127,7 @@ TEST_P(ClientScenarios, S05_TheLockOfAClientThatGoesIsFree) {
   EXPECT_TRUE(on().comes_true([&] { return bob.mutex().try_acquire().has_value(); }, on().grace()));
 }
 
-TEST_P(ClientScenarios, S05_TheLockOfAClientThatDiesIsFreeWithinItsLease) {
+TEST_P(ClientScenarios, S05_TheLockOfAClientThatDiesIsFreeWithinItsLease_F028) {
   const Peer alice = on().client();
   const Peer bob = on().client();
   const Hold held = on().acquire(alice, {.lease = lease()}).value();
@@ -140,7 +140,7 @@ TEST_P(ClientScenarios, S05_TheLockOfAClientThatDiesIsFreeWithinItsLease) {
   EXPECT_FALSE(held.valid());
 }
 
-TEST_P(ClientScenarios, S06_ASecondReleaseChangesNothing) {
+TEST_P(ClientScenarios, S06_ASecondReleaseChangesNothing_F032) {
   const Peer alice = on().client();
   const Peer bob = on().client();
   Hold hold = on().acquire(alice).value();
@@ -166,7 +166,7 @@ TEST_P(ClientScenarios, S07_ARenewedLockNeverHasLessThanHalfItsLease) {
   }
 }
 
-TEST_P(ClientScenarios, S08_AnUnreachableStoreIsAnErrorAndThenWorksAgain) {
+TEST_P(ClientScenarios, S08_AnUnreachableStoreIsAnErrorAndThenWorksAgain_F003) {
   const Peer alice = on().client({.answer_within = 250ms, .patience = 1s});
   alice.link->set(Link::down);
   const TimePoint start = on().now();
@@ -236,7 +236,7 @@ TEST_P(ClientScenarios, S11_ARevokedLockIsFreeForAllAndItsHolderIsTold) {
   EXPECT_EQ(held.release().error(), Errc::forced);
 }
 
-TEST_P(ClientScenarios, S12_AwkwardNamesAreDistinctLocks) {
+TEST_P(ClientScenarios, S12_AwkwardNamesAreDistinctLocks_F131_F132) {
   const Peer alice = on().client();
   const std::string names[] = {"a",
                                "a:b",
@@ -278,7 +278,7 @@ TEST_P(ClientScenarios, S13_OverARestartAHoldIsKeptOrToldLost) {
   EXPECT_TRUE(next.valid()) << "a new lock is renewed as usual";
 }
 
-TEST_P(ClientScenarios, S14_AWaiterCancelledAtAnyMomentLeavesNothing) {
+TEST_P(ClientScenarios, S14_AWaiterCancelledAtAnyMomentLeavesNothing_F037) {
   HOLDFAST_SCENARIO_NEEDS(inspect);
   const Peer alice = on().client();
   const Peer bob = on().client();
@@ -344,7 +344,7 @@ TEST_P(ClientScenarios, S15_FifoKeepsItsOrderWhenLeasesRunOut) {
   EXPECT_FALSE(first.valid());
 }
 
-TEST_P(ClientScenarios, S16_ADeadHeadIsPassedOverAndNobodyAsksInALoop) {
+TEST_P(ClientScenarios, S16_ADeadHeadIsPassedOverAndNobodyAsksInALoop_F029) {
   HOLDFAST_SCENARIO_NEEDS(mutex_fifo);
   const Peer alice = on().client();
   const Peer dead = on().client();
@@ -368,7 +368,7 @@ TEST_P(ClientScenarios, S16_ADeadHeadIsPassedOverAndNobodyAsksInALoop) {
   EXPECT_TRUE(on().get(std::move(line[2])));
 }
 
-TEST_P(ClientScenarios, S17_AWaiterThatGivesUpFreesItsPlace) {
+TEST_P(ClientScenarios, S17_AWaiterThatGivesUpFreesItsPlace_F037) {
   HOLDFAST_SCENARIO_NEEDS(mutex_fifo);
   const Peer alice = on().client();
   const Peer bob = on().client();

@@ -140,7 +140,7 @@ TEST_P(SharedScenarios, S22_WhatIsNotOursCannotBeExchanged) {
   EXPECT_EQ(lock(alice).downgrade(writing, usual()).error(), Errc::not_owner);
 }
 
-TEST_P(SharedScenarios, S23_ADeadReaderKeepsAWriterOutNoLongerThanItsOwnLease) {
+TEST_P(SharedScenarios, S23_ADeadReaderKeepsAWriterOutNoLongerThanItsOwnLease_F028) {
   const Peer dead = on().client(), alive = on().client(), carol = on().client();
   const Hold lost = on().get(lock(dead).async_acquire_shared({.lease = lease()})).value();
   const Hold kept = on().get(lock(alive).async_acquire_shared({.lease = lease() * 4})).value();
@@ -226,7 +226,7 @@ TEST_P(PermitScenarios, S25_TwoThatWantAllAreServedInTurn) {
   EXPECT_EQ(taken->slots().size(), 3U);
 }
 
-TEST_P(PermitScenarios, S26_PermitsOfADeadHolderComeBack) {
+TEST_P(PermitScenarios, S26_PermitsOfADeadHolderComeBack_F028) {
   const Peer dead = on().client(), bob = on().client();
   Hold lost = take(dead, 2).value();
   dead.link->set(Link::down);
@@ -257,7 +257,7 @@ TEST_P(PermitScenarios, S27_TheSizeGoesUpAndDownAlsoBelowWhatIsInUse) {
   EXPECT_EQ(pool(bob).set_size(0).error(), Errc::invalid_argument);
 }
 
-TEST_P(PermitScenarios, AnotherNumberIsRefusedWhileItIsInUse) {
+TEST_P(PermitScenarios, AnotherNumberIsRefusedWhileItIsInUse_F135) {
   const Peer alice = on().client();
   const Hold held = take(alice, 1).value();
   const auto other = pool(alice, 5).try_acquire(1, usual());

@@ -144,7 +144,7 @@ HOLDFAST_RULE(AnOfferNamesItsSlots) {
   EXPECT_EQ(carol.offered().slots, first.slots);
 }
 
-HOLDFAST_RULE(AnotherNumberOfPermitsIsAMismatch) {
+HOLDFAST_RULE(AnotherNumberOfPermitsIsAMismatch_F135) {
   HOLDFAST_NEEDS(permits);
   Claimant& alice = taker(on, 1, 2);
   const Granted held = alice.granted();
@@ -155,7 +155,7 @@ HOLDFAST_RULE(AnotherNumberOfPermitsIsAMismatch) {
   taker(on, 1, 3).granted();
 }
 
-HOLDFAST_RULE(NoPermitsAtAllAndFarTooManyMakeNoSense) {
+HOLDFAST_RULE(NoPermitsAtAllAndFarTooManyMakeNoSense_F135) {
   HOLDFAST_NEEDS(permits);
   EXPECT_EQ(why_rejected(taker(on, 0, 2).ask()), Errc::invalid_argument);
   EXPECT_EQ(why_rejected(taker(on, 1, kMaxPermits + 1).ask()), Errc::invalid_argument);

@@ -72,8 +72,7 @@ TEST(CallbackThread, TakesTasksFromManyThreads) {
   EXPECT_EQ(runs, 8'000);
 }
 
-// F039
-TEST(CallbackThread, GoesOnAfterATaskThatThrows) {
+TEST(CallbackThread, GoesOnAfterATaskThatThrows_F039) {
   CallbackThread callbacks;
   bool ran = false;
   callbacks.post([] { throw std::runtime_error("x"); });
@@ -113,7 +112,7 @@ TEST(CallbackThread, DestroysATaskThatComesAfterStop) {
 }
 
 // F040: what a task owns is user code as well, and may come back to us when it is destroyed.
-TEST(CallbackThread, MayBePostedToByTheEndOfATask) {
+TEST(CallbackThread, MayBePostedToByTheEndOfATask_F040) {
   CallbackThread callbacks;
   std::promise<void> ran;
   const auto post_at_the_end = [&ran](CallbackThread* to) {
@@ -159,8 +158,7 @@ TEST(CallbackThread, MayBeStoppedByManyThreadsAndItsOwnAtOnce) {
   EXPECT_EQ(runs, 1);
 }
 
-// F023
-TEST(CallbackThread, IsLeftAloneByAForkedChild) {
+TEST(CallbackThread, IsLeftAloneByAForkedChild_F023) {
   auto callbacks = std::make_unique<CallbackThread>();
   std::promise<void> first;
   callbacks->post([&] { first.set_value(); });

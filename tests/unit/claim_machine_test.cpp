@@ -374,7 +374,7 @@ TEST_F(ClaimMachineTest, AWakeDuringAConfirmationIsKept) {
 
 // ---- answers that took too long ----
 
-TEST_F(ClaimMachineTest, AGrantOlderThanItsLeaseIsWorthlessAndAskedForAgain) {
+TEST_F(ClaimMachineTest, AGrantOlderThanItsLeaseIsWorthlessAndAskedForAgain_F018) {
   ClaimMachine claim = asking(1s);
   const Duration usable = 1s - pace.drift.allowance(1s);
   ClaimMachine in_time = claim;
@@ -391,7 +391,7 @@ TEST_F(ClaimMachineTest, WhatTheStoreGaveDecidesWhetherAGrantIsTooOld) {
   EXPECT_EQ(shown(claim.on_grant_reply(granted(7, 400ms), now)), "");
 }
 
-TEST_F(ClaimMachineTest, AConfirmationOlderThanItsLeaseIsWorthless) {
+TEST_F(ClaimMachineTest, AConfirmationOlderThanItsLeaseIsWorthless_F018) {
   ClaimMachine claim = confirming(7);
   now += 1s;
   EXPECT_EQ(shown(claim.on_confirm_reply(Renewed{1s}, now)), "");

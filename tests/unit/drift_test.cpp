@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr TimePoint kSent{1000s};
 
-TEST(Drift, TakesOnePercentAndTwoMillisecondsOff) {
+TEST(Drift, TakesOnePercentAndTwoMillisecondsOff_F022) {
   const Drift drift;
   EXPECT_EQ(drift.allowance(30s), 302ms);
   EXPECT_EQ(drift.allowance(100ms), 3ms);
@@ -24,7 +24,7 @@ TEST(Drift, IsExactToTheNanosecondBelowAMillion) {
   EXPECT_EQ(drift.allowance(99ns), 0ns);
 }
 
-TEST(Drift, DoesNotOverflowAtTheLongestLeaseAndTenPercent) {
+TEST(Drift, DoesNotOverflowAtTheLongestLeaseAndTenPercent_F133) {
   const Drift drift{.ppm = 100'000, .constant = 2ms};
   EXPECT_EQ(drift.allowance(kMaxLease), kMaxLease / 10 + 2ms);
   EXPECT_EQ(drift.valid_until(kSent, kMaxLease, kMaxLease), kSent + kMaxLease * 9 / 10 - 2ms);

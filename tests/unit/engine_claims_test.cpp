@@ -52,7 +52,7 @@ TEST(EngineClaims, AClaimThatIsNeverRefusedIsNotWatched) {
   EXPECT_THAT(probe.said(), ElementsAre("release #1"));
 }
 
-TEST(EngineClaims, ASleepingClaimLooksNowAndThen) {
+TEST(EngineClaims, ASleepingClaimLooksNowAndThen_F066) {
   EngineProbe probe;
   probe.acquire();
   probe.refuse(1);
@@ -249,7 +249,7 @@ struct Ended {
   store::CallId call;
 };
 
-TEST(EngineClaims, ALateGrantOfAClaimThatEndedIsReleased) {
+TEST(EngineClaims, ALateGrantOfAClaimThatEndedIsReleased_F004) {
   EngineProbe probe;
   const Ended claim(probe);
   probe.answer(claim.call, kGranted);

@@ -85,7 +85,7 @@ TEST(EngineLeases, ARenewalTakesAlongWhatIsDueSoon) {
   EXPECT_THAT(probe.said(), ElementsAre("renew #3"));
 }
 
-TEST(EngineLeases, ABatchHasAtMostAHundred) {
+TEST(EngineLeases, ABatchHasAtMostAHundred_F042) {
   EngineProbe probe;
   for (int i = 0; i < 250; ++i) probe.take({.lock = numbered(i)}, 7);
   probe.pass(11s);
@@ -130,7 +130,7 @@ TEST(EngineLeases, AnAnswerThatIsTooShortIsASilenceForTheRest) {
 
 // ---- silence ----
 
-TEST(EngineLeases, AnUnansweredRenewalIsRepeatedAtOnceThenAfterAPause) {
+TEST(EngineLeases, AnUnansweredRenewalIsRepeatedAtOnceThenAfterAPause_F005) {
   EngineProbe probe;
   const HoldCellPtr hold = probe.take();
   probe.pass(11s);
@@ -179,7 +179,7 @@ TEST(EngineLeases, ALateSilenceDoesNotDisturbTheRenewalUnderWay) {
 
 // ---- losing ----
 
-TEST(EngineLeases, AHoldWhoseRenewalsAreNotAnsweredIsLostAtItsDeadline) {
+TEST(EngineLeases, AHoldWhoseRenewalsAreNotAnsweredIsLostAtItsDeadline_F007_F008) {
   EngineProbe probe;
   const HoldCellPtr hold = probe.take();
   const TimePoint end = hold->until();
@@ -195,7 +195,7 @@ TEST(EngineLeases, AHoldWhoseRenewalsAreNotAnsweredIsLostAtItsDeadline) {
   EXPECT_EQ(probe.outcome(probe.release(hold)), "lost");
 }
 
-TEST(EngineLeases, AnAnswerAfterTheDeadlineDoesNotRevive) {
+TEST(EngineLeases, AnAnswerAfterTheDeadlineDoesNotRevive_F006) {
   EngineProbe probe;
   const HoldCellPtr hold = probe.take();
   probe.pass(11s);
@@ -420,7 +420,7 @@ TEST(EngineLeases, AVerificationIsNotAnsweredByALateAnswerToAnOlderQuestion) {
   EXPECT_EQ(probe.outcome(op), "done");
 }
 
-TEST(EngineLeases, WhenTheClocksDisagreeEveryHoldIsVerified) {
+TEST(EngineLeases, WhenTheClocksDisagreeEveryHoldIsVerified_F021) {
   EngineProbe probe;
   probe.take({.lock = "a"});
   probe.take({.lock = "b"});

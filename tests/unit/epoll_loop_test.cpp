@@ -338,7 +338,7 @@ TEST_F(EpollLoopTest, MayEndOnItsOwnThread) {
   wait(after);
 }
 
-TEST_F(EpollLoopTest, OpensNoDescriptorThatSurvivesExec) {
+TEST_F(EpollLoopTest, OpensNoDescriptorThatSurvivesExec_F024) {
   loop().call_at(clock_.now() + 1h, [] {});
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int fd = std::stoi(entry.path().filename());
@@ -352,7 +352,7 @@ TEST_F(EpollLoopTest, OpensNoDescriptorThatSurvivesExec) {
   }
 }
 
-TEST_F(EpollLoopTest, SaysWhyItCannotStart) {
+TEST_F(EpollLoopTest, SaysWhyItCannotStart_F045) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -371,7 +371,7 @@ std::atomic<int> alarms{0};
 std::atomic<pid_t> loop_thread{0};
 std::atomic<int> alarms_on_loop_thread{0};
 
-TEST_F(EpollLoopTest, WorksInAStormOfSignals) {
+TEST_F(EpollLoopTest, WorksInAStormOfSignals_F026) {
   alarms = 0;
   loop_thread = on_loop([] { return gettid(); });
   struct sigaction action {};
@@ -401,7 +401,7 @@ TEST_F(EpollLoopTest, WorksInAStormOfSignals) {
 
 // F023: the thread is the parent's. A child that destroys its copy of the loop must not wait for
 // it.
-TEST_F(EpollLoopTest, IsLeftAloneByAForkedChild) {
+TEST_F(EpollLoopTest, IsLeftAloneByAForkedChild_F023) {
   EXPECT_TRUE(test::holds_in_child([&] {
     loop_->stop();
     loop_.reset();

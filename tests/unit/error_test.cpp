@@ -118,7 +118,7 @@ TEST(Error, StaysUsableAfterItWasMovedFromOrAssignedToItself) {
 }
 
 // F044: there may be no memory to say so.
-TEST(Error, NeedsNoMemoryToSayThatThereIsNone) {
+TEST(Error, NeedsNoMemoryToSayThatThereIsNone_F044) {
   const Error first(Errc::out_of_memory);
   const Error second(Errc::out_of_memory);
   EXPECT_EQ(&first.detail(), &second.detail());
@@ -155,7 +155,7 @@ TEST(Error, DescribesAHolderInOneLine) {
 }
 
 // F131: a record is written by others; it must not drive the terminal it is shown on.
-TEST(Error, EscapesWhatAHolderSaysOfItself) {
+TEST(Error, EscapesWhatAHolderSaysOfItself_F131) {
   const HolderRecord record = record_of("\x1b[2Jevil\n", "web\r2", 1);
   EXPECT_EQ(describe(record), "\\x1b[2Jevil\\x0a (web\\x0d2 pid 1)");
 }

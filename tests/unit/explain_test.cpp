@@ -92,7 +92,7 @@ TEST(Explain, EveryFailureOfTheStoreNamesTheNextStep) {
   EXPECT_EQ(text(Errc::cancelled), "cancelled: \"invoices\"");
 }
 
-TEST(Explain, ControlCharactersInNamesAreEscaped) {
+TEST(Explain, ControlCharactersInNamesAreEscaped_F131) {
   const std::string hostile = "a\x1b[2J\n\"b";
   store::Refused no = refusal();
   no.holder->program = hostile;

@@ -28,8 +28,7 @@ TEST(ForkWord, StaysTheSameWithinAProcess) {
   EXPECT_FALSE(ForkWord::is_current(0));
 }
 
-// F023
-TEST(ForkWord, IsNotCurrentInAChild) {
+TEST(ForkWord, IsNotCurrentInAChild_F023) {
   const std::uint64_t mine = ForkWord::enter();
   EXPECT_TRUE(
       holds_in_child([mine] { return !ForkWord::is_current(mine) && !ForkWord::is_current(0); }));
@@ -53,7 +52,7 @@ TEST(ForkWord, GivesAChildAGenerationOfItsOwn) {
 }
 
 // pthread_atfork handlers do not run here.
-TEST(ForkWord, NoticesAChildThatTheLibraryDidNotMake) {
+TEST(ForkWord, NoticesAChildThatTheLibraryDidNotMake_F023) {
   const std::uint64_t mine = ForkWord::enter();
   const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
   if (child == 0) _exit(ForkWord::is_current(mine) ? 1 : 0);

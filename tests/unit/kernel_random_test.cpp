@@ -55,7 +55,7 @@ TEST(KernelRandom, GivesDifferentNumbersToThreads) {
 }
 
 // F023: two processes with one client id would be one owner.
-TEST(KernelRandom, GivesAForkedChildOtherNumbersThanItsParent) {
+TEST(KernelRandom, GivesAForkedChildOtherNumbersThanItsParent_F023) {
   KernelRandom random;
   random.next();
   std::array<int, 2> ends{};

@@ -49,7 +49,7 @@ TEST_F(LeaseMachineTest, TurnsInvalidAtItsDeadlineByItself) {
   EXPECT_EQ(lease.why_lost(lease.valid_until()), LostWhy::expired);
 }
 
-TEST_F(LeaseMachineTest, TheDriftAllowanceIsAnOption) {
+TEST_F(LeaseMachineTest, TheDriftAllowanceIsAnOption_F022) {
   pace.drift = {.ppm = 100'000, .constant = 0ms};
   EXPECT_EQ(granted().valid_until(), kSent + 27s);
 }
@@ -120,7 +120,7 @@ TEST_F(LeaseMachineTest, OneHundredPeriodsAreOneHundredRenewals) {
 
 // ---- silence ----
 
-TEST_F(LeaseMachineTest, AnUnansweredRenewalIsRepeatedAtOnceThenAfterAPause) {
+TEST_F(LeaseMachineTest, AnUnansweredRenewalIsRepeatedAtOnceThenAfterAPause_F005) {
   LeaseMachine lease = granted();
   now = kSent + 11s;
   lease.start_renewal(now);
@@ -196,7 +196,7 @@ TEST_F(LeaseMachineTest, ALateAnswerDoesNotTakeAnythingBack) {
   EXPECT_EQ(lease.renew_from(), now + 10s);
 }
 
-TEST_F(LeaseMachineTest, AnAnswerAfterTheDeadlineDoesNotRevive) {
+TEST_F(LeaseMachineTest, AnAnswerAfterTheDeadlineDoesNotRevive_F006) {
   for (const bool late : {false, true}) {
     LeaseMachine lease = granted();
     now = kSent + 29s;

@@ -12,7 +12,7 @@ namespace {
 using namespace std::string_literals;
 
 // F131: one rule for all stores, 1 to 512 bytes of any value.
-TEST(LockName, TakesOneTo512BytesOfAnyValue) {
+TEST(LockName, TakesOneTo512BytesOfAnyValue_F131) {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string name(1, static_cast<char>(byte));
     const auto checked = LockName::checked(name);
@@ -27,14 +27,14 @@ TEST(LockName, TakesOneTo512BytesOfAnyValue) {
   }
 }
 
-TEST(LockName, RefusesAnEmptyName) {
+TEST(LockName, RefusesAnEmptyName_F131) {
   const auto checked = LockName::checked("");
   ASSERT_FALSE(checked.has_value());
   EXPECT_EQ(checked.error(), Errc::invalid_name);
   EXPECT_EQ(checked.error().text(), "the lock name is empty; names are 1 to 512 bytes");
 }
 
-TEST(LockName, RefusesALongNameAndSaysHowLongItWas) {
+TEST(LockName, RefusesALongNameAndSaysHowLongItWas_F131) {
   for (const std::size_t size : {std::size_t{513}, std::size_t{65536}}) {
     const auto checked = LockName::checked(std::string(size, 'x'));
     ASSERT_FALSE(checked.has_value());
@@ -49,7 +49,7 @@ TEST(LockName, ShowsPlainTextAsItIs) {
   EXPECT_EQ(printable("Größe 錠 🔒"), "Größe 錠 🔒");
 }
 
-TEST(LockName, EscapesControlCharactersQuotesAndBackslashes) {
+TEST(LockName, EscapesControlCharactersQuotesAndBackslashes_F131) {
   EXPECT_EQ(printable("a\0b\n\r\t\x1b[2J\x7f"s), "a\\x00b\\x0a\\x0d\\x09\\x1b[2J\\x7f");
   EXPECT_EQ(printable("\"x\" 'y' \\"), "\\x22x\\x22 \\x27y\\x27 \\x5c");
   EXPECT_EQ(printable("\xc2\x9b"

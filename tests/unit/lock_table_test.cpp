@@ -244,7 +244,7 @@ TEST_F(LockTableTest, RetryAfterAddsTheOffersAhead) {
   EXPECT_EQ(refused(request(5, false)).retry_after, 23s);
 }
 
-TEST_F(LockTableTest, TimesThatDoNotFitSaturate) {
+TEST_F(LockTableTest, TimesThatDoNotFitSaturate_F133_F134) {
   GrantRequest endless = request(1);
   endless.lease = kForever;
   granted(endless);

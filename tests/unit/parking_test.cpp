@@ -94,10 +94,9 @@ TEST(ParkingSpot, MayBeDroppedByTheSleeperWhileItIsBeingUnparked) {
   }
 }
 
-// F026
 sem_t alarms;  // one of the few things that a signal handler may touch
 
-TEST(ParkingSpot, SleepsOnThroughSignals) {
+TEST(ParkingSpot, SleepsOnThroughSignals_F026) {
   struct sigaction action {};
   struct sigaction before {};
   action.sa_handler = [](int) { sem_post(&alarms); };

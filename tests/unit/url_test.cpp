@@ -52,7 +52,7 @@ TEST(Url, AllowsWhatSchemesMayHave) {
 }
 
 // F138: an error with its position, no crash.
-TEST(Url, SaysWhereAWrongSchemeIsWrong) {
+TEST(Url, SaysWhereAWrongSchemeIsWrong_F138) {
   expect_wrong("", "no scheme", 1);
   expect_wrong(":/x", "no scheme", 1);
   expect_wrong("?a=b", "a scheme that does not begin with a lower-case letter", 1);
@@ -63,7 +63,7 @@ TEST(Url, SaysWhereAWrongSchemeIsWrong) {
   expect_wrong("redis", "no ':' after the scheme", 6);
 }
 
-TEST(Url, SaysWhereAWrongOptionIsWrong) {
+TEST(Url, SaysWhereAWrongOptionIsWrong_F138) {
   expect_wrong("m:?a", "an option without '='", 4);
   expect_wrong("m:?=1", "an option without a name", 4);
   expect_wrong("m:?a=1&", "an option without a name", 8);
@@ -72,7 +72,7 @@ TEST(Url, SaysWhereAWrongOptionIsWrong) {
   expect_wrong("m:?a=1&%61=3", "an option given twice", 8);
 }
 
-TEST(Url, IsStrictAboutPercentCodes) {
+TEST(Url, IsStrictAboutPercentCodes_F138) {
   expect_wrong("m:?a=%", "'%' without two hex digits", 6);
   expect_wrong("m:?a=x%4", "'%' without two hex digits", 7);
   expect_wrong("m:?a=%4g", "'%' without two hex digits", 6);
@@ -82,14 +82,14 @@ TEST(Url, IsStrictAboutPercentCodes) {
   expect_wrong("m:?a=%0a", "a coded control character", 6);
 }
 
-TEST(Url, RefusesControlCharactersAnywhere) {
+TEST(Url, RefusesControlCharactersAnywhere_F138) {
   expect_wrong("m:\0"s, "a control character", 3);
   expect_wrong("m:x\r\nSET", "a control character", 4);
   expect_wrong("m:?a=\x7f", "a control character", 6);
   expect_wrong("\nm:", "a control character", 1);
 }
 
-TEST(Url, NeverRepeatsTheInputInAnError) {
+TEST(Url, NeverRepeatsTheInputInAnError_F137) {
   for (const std::string url : {"redis://u:hunter2@h?hunter2", "hunter2 redis:",
                                 "m:?hunter2=1&hunter2=2", "m:?a=hunter2%zz", "m:hunter2\n"}) {
     const auto parsed = Url::parse(url);
@@ -99,7 +99,7 @@ TEST(Url, NeverRepeatsTheInputInAnError) {
 }
 
 // F138: whatever the bytes, an answer; a URL that was taken splits at its first ':' and '?'.
-TEST(Url, AnswersForAnyBytes) {
+TEST(Url, AnswersForAnyBytes_F138) {
   std::mt19937_64 random(138);
   const std::string alphabet = "redis:?&=%0aF+./-@[]\n\xff"s + '\0';
   int taken = 0;

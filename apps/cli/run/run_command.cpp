@@ -78,7 +78,8 @@ class Run {
         return false;
       }
       holds = RunHolds();
-      report_ = {.waited = boot_now() - start};
+      report_ = {};
+      report_.waited = boot_now() - start;
     }
   }
 

@@ -60,7 +60,7 @@ TEST_F(Messages, NewsOfNoWeightLeaveRoomForTheRest) {
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(guard_->send({News::What::ended, i}));
 }
 
-TEST_F(Messages, SendingToTheDeadIsNoSignal) {
+TEST_F(Messages, SendingToTheDeadIsNoSignal_F027) {
   guard_.reset();
   EXPECT_FALSE(run_->send({Instruction::What::lost, 0}));
 }

@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Shown, EscapesWhatATerminalWouldObey) {
+TEST(Shown, EscapesWhatATerminalWouldObey_F141) {
   EXPECT_EQ(shown("orders/42"), "orders/42");
   EXPECT_EQ(shown("Größe"), "Größe");
   EXPECT_EQ(shown("\x1b[31m"), "\\x1b[31m");
@@ -32,7 +32,7 @@ TEST(Shown, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(shown("a\\b\"c'"), "a\\x5cb\\x22c\\x27") << "so that it can be read back";
 }
 
-TEST(HideSecrets, MasksOrDropsPasswords) {
+TEST(HideSecrets, MasksOrDropsPasswords_F137) {
   EXPECT_EQ(hide_secrets("redis://me:pw@host:6379/0"), "redis://me:***@host:6379/0");
   EXPECT_EQ(hide_secrets("redis://:pw@host"), "redis://:***@host");
   EXPECT_EQ(hide_secrets("redis://me:p/w?x@y@host"), "redis://me:***@host");
@@ -77,7 +77,7 @@ TEST(SignalNames, AreReadInEveryForm) {
   EXPECT_EQ(signal_name(SIGINT), "SIGINT");
 }
 
-TEST(JsonText, SurvivesNamesThatAreNotText) {
+TEST(JsonText, SurvivesNamesThatAreNotText_F131) {
   LockInfo lock{.name = "a\xff\x1b", .mode = "exclusive", .holders = {}, .line = {}};
   lock.holders.push_back(
       {.record = {.owner = "o", .host = "\xfe", .program = "p\x7f", .reason = "\xc2\x9b"},

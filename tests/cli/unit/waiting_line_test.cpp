@@ -78,7 +78,7 @@ TEST(WaitingLine, ANewHolderIsNotARenewal) {
   EXPECT_EQ(sight.renewed_ago(kNow), std::nullopt);
 }
 
-TEST(WaitingLine, EscapesEverythingThatOthersWrote) {
+TEST(WaitingLine, EscapesEverythingThatOthersWrote_F141) {
   LockInfo lock = orders(10s);
   lock.holders[0].record.program = "\x1b[2J";
   lock.holders[0].record.host = "\x1b[3J";

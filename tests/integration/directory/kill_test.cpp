@@ -1,4 +1,4 @@
-// F028, F120: kill -9 at random moments, over and over. `HOLDFAST_KILLS=500` makes it longer.
+// F028, F030, F120: kill -9 at random moments, over and over. `HOLDFAST_KILLS=500` makes it longer.
 #include <filesystem>
 
 #include "directory_test.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using DirectoryKill = DirectoryTest;
 
-TEST_F(DirectoryKill, AtAnyMomentNeverMakesTwoHoldersAndTheNextIsServed_F120) {
+TEST_F(DirectoryKill, AtAnyMomentNeverMakesTwoHoldersAndTheNextIsServed_F028_F030_F120) {
   expect_one_holder_whoever_is_killed(
       url(),
       {.times = kSanitized ? 8 : 20, .freed = Freed::by_the_lease, .lease = 1500ms, .turn = 3ms});

@@ -48,7 +48,7 @@ TEST(DirectoryNames, ThatAreNotAreEscaped) {
   EXPECT_EQ(pieces("a+"), Pieces{"a%2b"});
 }
 
-TEST(DirectoryNames, OfAnyBytesAndLengthsComeBack_F131) {
+TEST(DirectoryNames, OfAnyBytesAndLengthsComeBack_F131_F132) {
   for (const char byte : {'x', '.', '/', '\0', '\xff', 'X', '+', '%'}) {
     for (const std::size_t length : {1, 2, 66, 67, 199, 200, 201, 400, 401, 512}) {
       expect_good(std::string(length, byte));

@@ -1,4 +1,4 @@
-// F016: a holder that is stopped, for longer than its lease or not.
+// F017, F033: a holder that is stopped, for longer than its lease or not.
 #include <signal.h>
 
 #include <thread>
@@ -12,7 +12,7 @@ namespace {
 
 using DirectoryPause = DirectoryTest;
 
-TEST_F(DirectoryPause, PastTheLeaseServesTheNextAndTellsTheStoppedHolder) {
+TEST_F(DirectoryPause, PastTheLeaseServesTheNextAndTellsTheStoppedHolder_F017_F033) {
   expect_served_past_the_lease(url());
 }
 

@@ -149,7 +149,7 @@ const Role kDiesOfSuccess("dies of success", [](Parent&, const Words& arguments)
   never.reply();
 });
 
-TEST_F(DirectorySteps, AWinnerThatDiesBeforeItsFirstSignOfLifeLapses) {
+TEST_F(DirectorySteps, AWinnerThatDiesBeforeItsFirstSignOfLifeLapses_F028_F030) {
   ChildProcess dead(kDiesOfSuccess, {folder()});
   EXPECT_EQ(dead.exit_code(), -1);
   EXPECT_EQ(files('g').size(), 2U) << "it did publish";
@@ -179,7 +179,7 @@ TEST_F(DirectorySteps, OfManyFirstClaimsOneIsGranted) {
 
 // ---- keeping ----
 
-TEST_F(DirectorySteps, ASignOfLifeThatIsCompletedTooLateCountsForNothing) {
+TEST_F(DirectorySteps, ASignOfLifeThatIsCompletedTooLateCountsForNothing_F006) {
   OnceAt sleeps(Step::beaten, [&] { clock.advance(OneStore::kLease); });
   OneStore alice(folder(), clock, 1, &sleeps);
   const std::uint64_t fence = alice.granted();
@@ -187,7 +187,7 @@ TEST_F(DirectorySteps, ASignOfLifeThatIsCompletedTooLateCountsForNothing) {
   EXPECT_GT(alice.granted(), fence) << "the old generation is burned";
 }
 
-TEST_F(DirectorySteps, ASignOfLifeThatBeginsTooLateCountsForNothing) {
+TEST_F(DirectorySteps, ASignOfLifeThatBeginsTooLateCountsForNothing_F022) {
   OneStore alice(folder(), clock, 1);
   const std::uint64_t fence = alice.granted();
   EXPECT_TRUE(is_refused(bob.ask()));

@@ -23,8 +23,7 @@ using store::MemoryServer;
 
 // ---- holds and their client ----
 
-// F036
-TEST(ClientLifetime, HoldsOutliveTheirClient) {
+TEST(ClientLifetime, HoldsOutliveTheirClient_F036) {
   HandBench bench;
   auto& alice = bench.client();
   std::optional<Hold> hold(alice.mutex().acquire().value());
@@ -40,8 +39,7 @@ TEST(ClientLifetime, HoldsOutliveTheirClient) {
   EXPECT_TRUE(bench.is_empty());
 }
 
-// F036
-TEST(ClientLifetime, AHoldWithoutItsClientIsLostAsUsual) {
+TEST(ClientLifetime, AHoldWithoutItsClientIsLostAsUsual_F036) {
   HandBench bench;
   auto& alice = bench.client();
   const Hold hold = alice.mutex().acquire().value();
@@ -220,7 +218,7 @@ TEST(LastReference, GoesOnAnExecutorsThread) {
 }
 
 // F035: nobody is left but the answer that is under way, and it comes on a thread of the store's.
-TEST(LastReference, GoesWithTheAnswerToAWithdrawal) {
+TEST(LastReference, GoesWithTheAnswerToAWithdrawal_F035) {
   for (const Duration close_within : {Duration(0s), Duration(1s)}) {
     for (int round = 0; round < 50; ++round) {
       const auto server = std::make_shared<MemoryServer>();
@@ -246,7 +244,7 @@ TEST(LastReference, GoesWithTheAnswerToAWithdrawal) {
 }
 
 // F004, F035: the same, and the answer brings a grant that has to be given back first.
-TEST(LastReference, GoesWithAGrantThatNobodyWaitsFor) {
+TEST(LastReference, GoesWithAGrantThatNobodyWaitsFor_F004_F035) {
   for (const Duration close_within : {Duration(0s), Duration(1s)}) {
     for (int round = 0; round < 50; ++round) {
       const auto server = std::make_shared<MemoryServer>();
@@ -309,7 +307,7 @@ class AtExit : public testing::Test {
   AtExit() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(AtExit, AStaticClientIsHarmless) {
+TEST_F(AtExit, AStaticClientIsHarmless_F038) {
   EXPECT_EXIT(
       {
         static const Client client = connect("memory:").value();
@@ -319,7 +317,7 @@ TEST_F(AtExit, AStaticClientIsHarmless) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(AtExit, StaticHoldsAndResultsAreHarmless) {
+TEST_F(AtExit, StaticHoldsAndResultsAreHarmless_F038) {
   EXPECT_EXIT(
       {
         static std::optional<Hold> hold;
@@ -333,7 +331,7 @@ TEST_F(AtExit, StaticHoldsAndResultsAreHarmless) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(AtExit, AClientThatIsNeverDestroyedIsHarmless) {
+TEST_F(AtExit, AClientThatIsNeverDestroyedIsHarmless_F038) {
   EXPECT_EXIT(
       {
         static const Client& client = *new Client(connect("memory:").value());
@@ -344,7 +342,7 @@ TEST_F(AtExit, AClientThatIsNeverDestroyedIsHarmless) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(AtExit, ThreadsThatStillWaitAreHarmless) {
+TEST_F(AtExit, ThreadsThatStillWaitAreHarmless_F038) {
   EXPECT_EXIT(
       {
         static const Client& client = *new Client(connect("memory:").value());
@@ -355,7 +353,7 @@ TEST_F(AtExit, ThreadsThatStillWaitAreHarmless) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(AtExit, ACallbackMayEndTheProcess) {
+TEST_F(AtExit, ACallbackMayEndTheProcess_F038) {
   EXPECT_EXIT(
       {
         static const Client client = connect("memory:").value();

@@ -23,8 +23,7 @@ struct NewThread {
   void await_resume() const noexcept {}
 };
 
-// F031
-TEST(CoroutineThreads, ALockTakenOnOneThreadIsReleasedOnAnother) {
+TEST(CoroutineThreads, ALockTakenOnOneThreadIsReleasedOnAnother_F031) {
   const Client client = connect("memory:coroutine threads").value();
   Told<bool> done;
   [](const Client& to, Told<bool> told) -> Detached {

@@ -386,7 +386,7 @@ TEST_F(DriveStress, AnswersEveryQuestionOnceToFewCallers) {
   }
 }
 
-TEST_F(DriveStress, AnswersEveryQuestionOnceWhileTheServerHangsUp) {
+TEST_F(DriveStress, AnswersEveryQuestionOnceWhileTheServerHangsUp_F002) {
   hangs_up_ = true;
   for (const std::uint64_t callers : {64u, 5u}) {
     restart({.script = random_fates(callers, {.later = 200, .hang_up = 5})});
@@ -425,7 +425,7 @@ TEST_F(DriveStress, WakesCallersThatWaitForAnotherThread) {
   EXPECT_TRUE(turns.back()->done());
 }
 
-// F035: close() comes while callers lead, wait and ask.
+// close() comes while callers lead, wait and ask.
 TEST_F(DriveStress, AnswersEveryoneWhenItIsClosedInTheMiddle) {
   hangs_up_ = true;
   for (std::uint64_t round = 0; round < 20; ++round) {

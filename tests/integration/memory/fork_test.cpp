@@ -92,7 +92,7 @@ class ForkTest : public testing::Test {
   }
 };
 
-TEST_F(ForkTest, EveryCallAnswersForkedInTheChild) {
+TEST_F(ForkTest, EveryCallAnswersForkedInTheChild_F023) {
   EXPECT_TRUE(in_a_child([this](Findings& findings) {
     const auto forked = [&](const auto& result, const char* what) {
       findings.expect(!result && result.error() == Errc::forked, what);
@@ -118,7 +118,7 @@ TEST_F(ForkTest, EveryCallAnswersForkedInTheChild) {
   expect_parent_unharmed();
 }
 
-TEST_F(ForkTest, AWaitThatHasATimeAnswersForkedAtOnceInTheChild) {
+TEST_F(ForkTest, AWaitThatHasATimeAnswersForkedAtOnceInTheChild_F023) {
   EXPECT_TRUE(in_a_child([this](Findings& findings) {
     const auto result = std::move(*waiting_).get_for(1h);
     findings.expect(result.error() == Errc::forked, "get_for says forked");
@@ -126,7 +126,7 @@ TEST_F(ForkTest, AWaitThatHasATimeAnswersForkedAtOnceInTheChild) {
   expect_parent_unharmed();
 }
 
-TEST_F(ForkTest, WhatTheChildDestroysStaysInTheParent) {
+TEST_F(ForkTest, WhatTheChildDestroysStaysInTheParent_F023) {
   EXPECT_TRUE(in_a_child([this](Findings&) {
     waiting_.reset();
     ready_.reset();
@@ -137,7 +137,7 @@ TEST_F(ForkTest, WhatTheChildDestroysStaysInTheParent) {
   expect_parent_unharmed();
 }
 
-TEST_F(ForkTest, AChildThatExitsHarmsNothing) {
+TEST_F(ForkTest, AChildThatExitsHarmsNothing_F023) {
   static std::optional<Hold> known_at_exit;
   known_at_exit.emplace(client_->mutex("static").acquire().value());
   EXPECT_TRUE(in_a_child([](Findings&) {}, Leave::through_exit));
@@ -146,7 +146,7 @@ TEST_F(ForkTest, AChildThatExitsHarmsNothing) {
   expect_parent_unharmed();
 }
 
-TEST_F(ForkTest, TheLossOfTheParentsHoldIsNoConcernOfTheChild) {
+TEST_F(ForkTest, TheLossOfTheParentsHoldIsNoConcernOfTheChild_F023) {
   const auto brief = client_->mutex("brief").acquire({.lease = 100ms, .renew = false});
   bool told = false;
   const std::stop_callback lost(brief->lost(), [&told] { told = true; });
@@ -158,7 +158,7 @@ TEST_F(ForkTest, TheLossOfTheParentsHoldIsNoConcernOfTheChild) {
   EXPECT_TRUE(eventually([&] { return brief->lost().stop_requested(); }));
 }
 
-TEST_F(ForkTest, ThenInTheChildIsCalledWithForked) {
+TEST_F(ForkTest, ThenInTheChildIsCalledWithForked_F023) {
   EXPECT_TRUE(in_a_child([this](Findings& findings) {
     int called = 0;
     const auto count = [&](const Result<Hold>& result) {
@@ -175,7 +175,7 @@ TEST_F(ForkTest, ThenInTheChildIsCalledWithForked) {
   expect_parent_unharmed();
 }
 
-TEST_F(ForkTest, ACoroutineInTheChildGoesOnWithForked) {
+TEST_F(ForkTest, ACoroutineInTheChildGoesOnWithForked_F023) {
   EXPECT_TRUE(in_a_child([this](Findings& findings) {
     int resumed = 0;
     const auto await = [](Pending<Hold> pending, Findings& to, int& count) -> Detached {
@@ -204,7 +204,7 @@ void use(const Client& client, Findings& findings) {
   findings.expect(eventually([&] { return brief->lost().stop_requested(); }), "it tells the loss");
 }
 
-TEST_F(ForkTest, TheChildMayConnectAnew) {
+TEST_F(ForkTest, TheChildMayConnectAnew_F023) {
   HOLDFAST_NEEDS_THREADS_IN_A_CHILD();
   EXPECT_TRUE(in_a_child([](Findings& findings) {
     const auto client = connect("memory:child");
@@ -214,7 +214,7 @@ TEST_F(ForkTest, TheChildMayConnectAnew) {
   expect_parent_unharmed();
 }
 
-TEST_F(ForkTest, TheChildMayConnectAnewToTheSameStore) {
+TEST_F(ForkTest, TheChildMayConnectAnewToTheSameStore_F023) {
   HOLDFAST_NEEDS_THREADS_IN_A_CHILD();
   EXPECT_TRUE(in_a_child([](Findings& findings) {
     const auto client = connect("memory:fork");
@@ -224,7 +224,7 @@ TEST_F(ForkTest, TheChildMayConnectAnewToTheSameStore) {
   expect_parent_unharmed();
 }
 
-TEST_F(ForkTest, AChildsChildIsNoDifferent) {
+TEST_F(ForkTest, AChildsChildIsNoDifferent_F023) {
   HOLDFAST_NEEDS_THREADS_IN_A_CHILD();
   EXPECT_TRUE(in_a_child([this](Findings& outer) {
     const auto own = connect("memory:child");
@@ -242,7 +242,7 @@ TEST_F(ForkTest, AChildsChildIsNoDifferent) {
 }
 
 // The parent's threads hold its mutexes at any moment of which a fork may take a picture.
-TEST_F(ForkTest, NothingHangsInTheChildrenOfABusyParent) {
+TEST_F(ForkTest, NothingHangsInTheChildrenOfABusyParent_F023) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "AddressSanitizer's own allocator may be locked in the child of a busy parent";
 #endif

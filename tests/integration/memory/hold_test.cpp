@@ -42,7 +42,7 @@ class HoldTest : public testing::Test {
   HandBench::Seat& bob_ = bench_.client();
 };
 
-TEST_F(HoldTest, IsValidForItsLeaseLessTheAllowance) {
+TEST_F(HoldTest, IsValidForItsLeaseLessTheAllowance_F022) {
   for (const Duration lease : {Duration(100ms), Duration(30s), Duration(1h), Duration(24h)}) {
     const Hold hold = acquire({.lease = lease});
     EXPECT_EQ(hold.name(), "lock");
@@ -77,7 +77,7 @@ TEST_F(HoldTest, EndsByItselfWithItsLeaseIfItIsNotRenewed) {
 }
 
 // F017, F019, F020: nobody need run for valid() to turn false.
-TEST_F(HoldTest, IsNotValidAfterItsHolderOverslept) {
+TEST_F(HoldTest, IsNotValidAfterItsHolderOverslept_F017_F019_F020) {
   const Hold hold = acquire({.lease = 30s});
   bench_.oversleep(hold.remaining() - 1ns);
   EXPECT_TRUE(hold.valid());
@@ -150,7 +150,7 @@ TEST_F(HoldTest, IsToldThatAnOperatorRevokedIt) {
   expect_free();
 }
 
-TEST_F(HoldTest, IsToldThatTheStoreHasForgottenIt) {
+TEST_F(HoldTest, IsToldThatTheStoreHasForgottenIt_F046) {
   Hold hold = acquire({.lease = 30s});
   ASSERT_TRUE(bench_.force(hold, Force::free_now));
   bench_.let_pass(12s);
@@ -336,8 +336,7 @@ TEST_F(HoldTest, FencesGrowHoweverTheLockChangesHands) {
   grows(std::move(local).get().value());
 }
 
-// F031, F034
-TEST(HoldThreads, AHoldBelongsToNoThread) {
+TEST(HoldThreads, AHoldBelongsToNoThread_F031_F034) {
   const Client client = connect("memory:hold").value();
   std::optional<Hold> hold;
   std::thread([&] { hold.emplace(client.mutex("lock").acquire().value()); }).join();

@@ -144,7 +144,7 @@ TEST_F(LatchTest, StopsWaitingOnRequest) {
   EXPECT_TRUE(latch_.wait({.stop = stop.get_token()})) << "an open one needs no waiting";
 }
 
-TEST_F(LatchTest, FindsByItselfThatItOpenedIfTheHintIsLost) {
+TEST_F(LatchTest, FindsByItselfThatItOpenedIfTheHintIsLost_F066) {
   ASSERT_TRUE(latch_.set_count(1));
   auto waiter = waiting(latch_);
   EXPECT_TRUE(still_waits(waiter));
@@ -279,7 +279,7 @@ TEST_F(LatchTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(latch_.name(), "gate");
 }
 
-TEST_F(LatchTest, IsForkedInAChild) {
+TEST_F(LatchTest, IsForkedInAChild_F023) {
   EXPECT_TRUE(holds_in_child([&] {
     return fails_with(Errc::forked, latch_.set_count(1)) &&
            fails_with(Errc::forked, latch_.count_down()) &&

@@ -28,8 +28,7 @@ class LostCallback : public testing::Test {
   const Client& client_ = linked_.client;
 };
 
-// F019
-TEST_F(LostCallback, OneOf200MsDelaysNoRenewal) {
+TEST_F(LostCallback, OneOf200MsDelaysNoRenewal_F019) {
   const Hold kept = client_.mutex("kept").acquire({.lease = 500ms}).value();
   const Hold lost = doomed(client_);
   Told<std::uint64_t> renewals;
@@ -45,7 +44,7 @@ TEST_F(LostCallback, OneOf200MsDelaysNoRenewal) {
 }
 
 // F019: the callback does not end before it has seen four periods go by.
-TEST_F(LostCallback, OneThatDoesNotEndDelaysNoRenewal) {
+TEST_F(LostCallback, OneThatDoesNotEndDelaysNoRenewal_F019) {
   const Hold kept = client_.mutex("kept").acquire({.lease = 1s}).value();
   const Hold lost = doomed(client_);
   Told<bool> renewed;
@@ -58,7 +57,7 @@ TEST_F(LostCallback, OneThatDoesNotEndDelaysNoRenewal) {
   EXPECT_TRUE(kept.verify());
 }
 
-TEST_F(LostCallback, OneThatDoesNotEndDelaysNoDeadline) {
+TEST_F(LostCallback, OneThatDoesNotEndDelaysNoDeadline_F019) {
   const Hold second = client_.mutex("second").acquire({.lease = 300ms, .renew = false}).value();
   const Hold lost = doomed(client_);
   Told<bool> ended;
@@ -73,7 +72,7 @@ TEST_F(LostCallback, OneThatDoesNotEndDelaysNoDeadline) {
   EXPECT_TRUE(eventually([&] { return second.lost().stop_requested(); }));
 }
 
-TEST_F(LostCallback, OneThatDoesNotEndDelaysNoWaiter) {
+TEST_F(LostCallback, OneThatDoesNotEndDelaysNoWaiter_F019) {
   const Hold lost = doomed(client_);
   const Signal go_on;
   const std::stop_callback slow(lost.lost(), [&] { EXPECT_TRUE(go_on.comes()); });
@@ -97,8 +96,7 @@ TEST_F(LostCallback, IsCalledOnce) {
   EXPECT_EQ(calls, 2) << "a callback that comes later is called at once";
 }
 
-// F040
-TEST_F(LostCallback, MayReleaseAndAcquire) {
+TEST_F(LostCallback, MayReleaseAndAcquire_F040) {
   Hold lost = doomed(client_);
   Told<FencingToken> again;
   const std::stop_callback react(lost.lost(), [&] {
@@ -113,8 +111,7 @@ TEST_F(LostCallback, MayReleaseAndAcquire) {
   EXPECT_GT(again.get(), lost.fence());
 }
 
-// F040
-TEST_F(LostCallback, MayDestroyItsHold) {
+TEST_F(LostCallback, MayDestroyItsHold_F040) {
   std::optional<Hold> lost(doomed(client_));
   const Signal done;
   const std::stop_callback react(lost->lost(), [&] {
@@ -125,8 +122,7 @@ TEST_F(LostCallback, MayDestroyItsHold) {
   EXPECT_TRUE(client_.mutex("doomed").acquire());
 }
 
-// F040
-TEST(CallingObserver, MayUseItsClient) {
+TEST(CallingObserver, MayUseItsClient_F040) {
   class Caller final : public Observer {
    public:
     void on_event(const LockEvent& event) override {
@@ -155,8 +151,7 @@ class Thrower final : public Observer {
   std::atomic<int> calls{0};
 };
 
-// F039
-TEST(ThrowingObserver, StopsNobody) {
+TEST(ThrowingObserver, StopsNobody_F039) {
   const auto observer = std::make_shared<Thrower>();
   const auto linked =
       connect_linked(std::make_shared<store::MemoryServer>(), {.observer = observer});
@@ -167,7 +162,7 @@ TEST(ThrowingObserver, StopsNobody) {
 }
 
 // F039: also if they happened in one moment.
-TEST(ThrowingObserver, IsStillToldOfEveryEvent) {
+TEST(ThrowingObserver, IsStillToldOfEveryEvent_F039) {
   HandBench bench;
   const auto observer = std::make_shared<Thrower>();
   auto& alice = bench.client({.observer = observer});

@@ -257,7 +257,7 @@ TEST_F(Multi, IsValidUntilTheEarliestOfItsMembers) {
   EXPECT_TRUE(all->holds()[1].valid());
 }
 
-TEST_F(Multi, MayBeDestroyedByItsLostCallback) {
+TEST_F(Multi, MayBeDestroyedByItsLostCallback_F040) {
   std::optional<MultiHold> all(acquire_all(mutexes({"a", "b"}), {.lease = 1s}).value());
   bool told = false;
   std::optional<std::stop_callback<std::function<void()>>> tell;

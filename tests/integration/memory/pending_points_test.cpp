@@ -141,8 +141,7 @@ TEST_P(PendingAt, ACoroutineIsResumedWithTheHold) {
   expect_nothing_left();
 }
 
-// F035
-TEST_P(PendingAt, DroppingItLeavesNothing) {
+TEST_P(PendingAt, DroppingItLeavesNothing_F035) {
   {
     const auto pending = ask();
     bring_there();
@@ -151,8 +150,7 @@ TEST_P(PendingAt, DroppingItLeavesNothing) {
   expect_nothing_left();
 }
 
-// F035
-TEST_P(PendingAt, AnotherOneAssignedToItDropsIt) {
+TEST_P(PendingAt, AnotherOneAssignedToItDropsIt_F035) {
   auto pending = ask();
   bring_there();
   pending = alice_.mutex("another").async_acquire();
@@ -161,8 +159,7 @@ TEST_P(PendingAt, AnotherOneAssignedToItDropsIt) {
   expect_nothing_left();
 }
 
-// F035
-TEST_P(PendingAt, ACoroutineDestroyedWhileItWaitsIsNotResumedAndLeavesNothing) {
+TEST_P(PendingAt, ACoroutineDestroyedWhileItWaitsIsNotResumedAndLeavesNothing_F035) {
   bool resumed = false;
   {
     const auto waiting = [](Pending<Hold> awaited, bool& flag) -> Lazy<bool> {
@@ -182,8 +179,7 @@ TEST_P(PendingAt, ACoroutineDestroyedWhileItWaitsIsNotResumedAndLeavesNothing) {
   expect_nothing_left();
 }
 
-// F037
-TEST_P(PendingAt, CancelGivesOneResult) {
+TEST_P(PendingAt, CancelGivesOneResult_F037) {
   auto pending = ask();
   bring_there();
   pending.cancel();
@@ -194,8 +190,7 @@ TEST_P(PendingAt, CancelGivesOneResult) {
   expect_nothing_left();
 }
 
-// F037
-TEST_P(PendingAt, AStopTokenCancels) {
+TEST_P(PendingAt, AStopTokenCancels_F037) {
   std::stop_source stop;
   auto pending = ask({.stop = stop.get_token()});
   bring_there();
@@ -222,7 +217,7 @@ TEST_P(PendingAt, StoppingGivesUpTheWaitAndNotTheLock) {
 }
 
 // F037: the wait ends while the answer may be under way.
-TEST_P(PendingAt, GetForThatIsOverGivesOneResult) {
+TEST_P(PendingAt, GetForThatIsOverGivesOneResult_F037) {
   auto pending = ask();
   bring_there();
   auto got = std::async(std::launch::async, [&] { return std::move(pending).get_for(0s); });
@@ -235,7 +230,7 @@ TEST_P(PendingAt, GetForThatIsOverGivesOneResult) {
   expect_nothing_left();
 }
 
-TEST_P(PendingAt, TheWaitEndsAsTimedOut) {
+TEST_P(PendingAt, TheWaitEndsAsTimedOut_F037) {
   auto pending = ask({.wait = 5s});
   bring_there();
   bob_.link().let_go();
@@ -247,8 +242,7 @@ TEST_P(PendingAt, TheWaitEndsAsTimedOut) {
   expect_nothing_left();
 }
 
-// F036
-TEST_P(PendingAt, WithoutTheClientItIsCancelled) {
+TEST_P(PendingAt, WithoutTheClientItIsCancelled_F036) {
   {
     auto pending = ask();
     bring_there();
@@ -261,8 +255,7 @@ TEST_P(PendingAt, WithoutTheClientItIsCancelled) {
   EXPECT_TRUE(bob_.ended());
 }
 
-// F036
-TEST_P(PendingAt, DroppedBeforeItsClientItLeavesNothing) {
+TEST_P(PendingAt, DroppedBeforeItsClientItLeavesNothing_F036) {
   {
     auto pending = ask();
     bring_there();
@@ -273,8 +266,8 @@ TEST_P(PendingAt, DroppedBeforeItsClientItLeavesNothing) {
   EXPECT_TRUE(bob_.ended());
 }
 
-// F035, F036: the callback is owed, whoever goes.
-TEST_P(PendingAt, ThenIsCalledWithoutTheClientToo) {
+// The callback is owed, whoever goes.
+TEST_P(PendingAt, ThenIsCalledWithoutTheClientToo_F036) {
   auto pending = ask();
   bring_there();
   int calls = 0;
@@ -290,7 +283,7 @@ TEST_P(PendingAt, ThenIsCalledWithoutTheClientToo) {
 }
 
 // F004: nobody waits for the answer any more when it comes.
-TEST_P(PendingAt, WhatComesAfterTheStoreWasSilentForLongIsGivenBack) {
+TEST_P(PendingAt, WhatComesAfterTheStoreWasSilentForLongIsGivenBack_F004) {
   auto pending = ask({.wait = 5s});
   bring_there();
   if (GetParam() == Point::in_line) bob_.link().set(Link::late);

@@ -86,7 +86,7 @@ TEST(Pending, ThenOfARequestThatWasRefusedAtOnceIsACallbackToo) {
   EXPECT_NE(where.get(), std::this_thread::get_id());
 }
 
-TEST(Pending, GetInsideACallbackDoesNotDeadlock) {
+TEST(Pending, GetInsideACallbackDoesNotDeadlock_F040) {
   const Client client = new_client();
   std::optional<Hold> held(client.mutex("inner").acquire().value());
   const Signal inside;
@@ -103,7 +103,7 @@ TEST(Pending, GetInsideACallbackDoesNotDeadlock) {
   EXPECT_TRUE(good.get());
 }
 
-TEST(Pending, ACallbackMayAskForTheNext) {
+TEST(Pending, ACallbackMayAskForTheNext_F040) {
   const Signal done;
   int rounds = 0;
   std::function<void()> again;
@@ -120,8 +120,7 @@ TEST(Pending, ACallbackMayAskForTheNext) {
   EXPECT_EQ(rounds, 1'000);
 }
 
-// F039
-TEST(Pending, ACallbackThatThrowsStopsNobody) {
+TEST(Pending, ACallbackThatThrowsStopsNobody_F039) {
   const Client client = new_client();
   const Signal done;
   client.mutex("a").async_acquire().then(
@@ -198,7 +197,7 @@ TEST(Pending, AnExecutorRunsCallbacksAndResumptionsAndLostCallbacks) {
 }
 
 // The executor's queue is long: what waits in it can still be given up.
-TEST(Pending, ACoroutineDestroyedBeforeItsExecutorComesToItIsNotResumed) {
+TEST(Pending, ACoroutineDestroyedBeforeItsExecutorComesToItIsNotResumed_F035) {
   Desk desk;
   const Client client = new_client({.executor = desk.executor()});
   std::optional<Hold> held(client.mutex("lock").acquire().value());
@@ -310,7 +309,7 @@ TEST(Pending, CancelAfterThenDoesNothing) {
 }
 
 // F037: cancels and grants cross in every way.
-TEST(Pending, CancelsThatCrossGrantsLeaveNothingBehind) {
+TEST(Pending, CancelsThatCrossGrantsLeaveNothingBehind_F037) {
   const Client client = new_client();
   const Client other = new_client();
   std::atomic<bool> over{false};

@@ -60,7 +60,7 @@ class Reentrant : public testing::Test {
 
 // ---- counting ----
 
-TEST_F(Reentrant, S09_CountsOneTwoOneNone) {
+TEST_F(Reentrant, S09_CountsOneTwoOneNone_F043) {
   const ReentrantMutex lock = mutex();
   const ReentrantMutex others = mutex({.owner = &other_});
   const auto expect_mine = [&](std::uint64_t count) {
@@ -171,7 +171,7 @@ TEST_F(Reentrant, EntriesMayGoInAnyOrder) {
   expect_free();
 }
 
-TEST_F(Reentrant, AnEntryIsReleasedOnce) {
+TEST_F(Reentrant, AnEntryIsReleasedOnce_F032) {
   const ReentrantMutex lock = mutex();
   lock.lock();
   ReentrantHold inner = lock.acquire().value();
@@ -185,7 +185,7 @@ TEST_F(Reentrant, AnEntryIsReleasedOnce) {
   expect_busy();
 }
 
-TEST_F(Reentrant, UnlockedTooOftenItHarmsNobody) {
+TEST_F(Reentrant, UnlockedTooOftenItHarmsNobody_F043) {
   const ReentrantMutex lock = mutex();
   ReentrantHold entry = lock.acquire().value();
   lock.unlock();
@@ -200,7 +200,7 @@ TEST_F(Reentrant, UnlockedTooOftenItHarmsNobody) {
 
 // ---- owners ----
 
-TEST_F(Reentrant, UnlockByAStrangerDoesNothing) {
+TEST_F(Reentrant, UnlockByAStrangerDoesNothing_F031) {
   mutex().unlock();  // nobody has it
   const ReentrantMutex lock = mutex();
   lock.lock();
@@ -233,7 +233,7 @@ TEST_F(Reentrant, AnOwnerMayMoveBetweenThreads) {
   expect_free();
 }
 
-TEST_F(Reentrant, AThreadThatComesAfterAnotherIsNotTakenForIt) {
+TEST_F(Reentrant, AThreadThatComesAfterAnotherIsNotTakenForIt_F034) {
   const ReentrantMutex lock = mutex();
   std::thread([&] { lock.lock(); }).join();
   // Thread ids are reused: that of the first is free now.
@@ -251,7 +251,7 @@ TEST_F(Reentrant, WhatIsStillLockedGoesWithTheClient) {
   expect_free();
 }
 
-TEST_F(Reentrant, AnEntryOutlivesItsClient) {
+TEST_F(Reentrant, AnEntryOutlivesItsClient_F036) {
   std::optional<ReentrantHold> entry(mutex().acquire().value());
   alice_.drop_client();
   bench_.let_pass(5min);

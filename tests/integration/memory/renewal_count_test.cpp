@@ -110,7 +110,7 @@ TEST_F(RenewalCount, IsOnePerPeriodForALockThatIsHandedOff) {
 }
 
 // F042: a message takes a hundred.
-TEST_F(RenewalCount, IsOneMessagePerPeriodAndHundredHolds) {
+TEST_F(RenewalCount, IsOneMessagePerPeriodAndHundredHolds_F042) {
   std::vector<Hold> many;
   for (int i = 0; i < 250; ++i) many.push_back(hold("lock" + std::to_string(i)));
   bench_.let_pass(kPeriod);

@@ -85,7 +85,7 @@ TEST_F(SharedLockableTest, TellsAThreadThatItWouldWaitForItself) {
   EXPECT_FALSE(lock_.try_lock());
 }
 
-TEST_F(SharedLockableTest, IsUnlockedByWhoeverLockedItAndInTheSameWay) {
+TEST_F(SharedLockableTest, IsUnlockedByWhoeverLockedItAndInTheSameWay_F031) {
   lock_.lock_shared();
   lock_.unlock();  // it is no writer
   EXPECT_TRUE(lock_.valid());

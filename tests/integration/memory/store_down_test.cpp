@@ -52,8 +52,7 @@ class StoreDown : public testing::Test {
   HandBench::Seat& bob_ = bench_.client();
 };
 
-// F003
-TEST_F(StoreDown, ADeadStoreIsUnavailableAfterPatience) {
+TEST_F(StoreDown, ADeadStoreIsUnavailableAfterPatience_F003) {
   link().set(Link::down);
   const auto result = within(14s, alice_.mutex().async_acquire());
   expect_error(Errc::unavailable, Outcome::not_held, result);
@@ -62,13 +61,13 @@ TEST_F(StoreDown, ADeadStoreIsUnavailableAfterPatience) {
   EXPECT_TRUE(alice_.mutex().acquire()) << "and works again without a new client";
 }
 
-TEST_F(StoreDown, OneAttemptOnADeadStoreIsOverSoon) {
+TEST_F(StoreDown, OneAttemptOnADeadStoreIsOverSoon_F003) {
   link().set(Link::down);
   expect_error(Errc::unavailable, Outcome::not_held,
                within(2s, alice_.mutex().async_acquire({.wait = 0s})));
 }
 
-TEST_F(StoreDown, TheWaitIsNotExceeded) {
+TEST_F(StoreDown, TheWaitIsNotExceeded_F003) {
   for (const Link state : {Link::down, Link::deaf, Link::paused, Link::late}) {
     link().set(state);
     const auto result = within(7s, alice_.mutex().async_acquire({.wait = 5s}));
@@ -79,8 +78,7 @@ TEST_F(StoreDown, TheWaitIsNotExceeded) {
   }
 }
 
-// F001, F008
-TEST_F(StoreDown, ASilentStoreIsUnknown) {
+TEST_F(StoreDown, ASilentStoreIsUnknown_F001) {
   for (const Link state : {Link::deaf, Link::paused, Link::late}) {
     for (const Duration wait : {Duration(kForever), Duration(0s)}) {
       link().set(state);
@@ -148,7 +146,6 @@ TEST_F(StoreDown, OneAttemptToo_F001) {
   EXPECT_EQ(hold->fence().value(), fence);
 }
 
-// F004
 TEST_F(StoreDown, ALateGrantIsReleasedAtOnce_F004) {
   link().set(Link::paused);
   {
@@ -191,8 +188,7 @@ TEST_F(StoreDown, AGrantThatIsLateForAClaimThatStillWaitsIsNotThrownAway_F004) {
   EXPECT_TRUE(hold->verify());
 }
 
-// F005, F009
-TEST_F(StoreDown, ALostRenewalIsTriedAgainAtOnceAndCountsOnlyWhenItIsConfirmed) {
+TEST_F(StoreDown, ALostRenewalIsTriedAgainAtOnceAndCountsOnlyWhenItIsConfirmed_F005_F009) {
   const Hold hold = alice_.mutex().acquire({.lease = 30s}).value();
   const TimePoint end = hold.valid_until();
   link().set(Link::deaf);
@@ -210,7 +206,6 @@ TEST_F(StoreDown, ALostRenewalIsTriedAgainAtOnceAndCountsOnlyWhenItIsConfirmed) 
   EXPECT_FALSE(hold.lost().stop_requested());
 }
 
-// F006
 TEST_F(StoreDown, ALateRenewalBringsNothingBack_F006) {
   const Hold hold = alice_.mutex().acquire({.lease = 30s}).value();
   link().set(Link::late);
@@ -229,8 +224,7 @@ TEST_F(StoreDown, ALateRenewalBringsNothingBack_F006) {
   EXPECT_TRUE(bench_.is_empty()) << "what the store kept is given back";
 }
 
-// F007
-TEST_F(StoreDown, AHoldBehindADeadLinkIsLostBeforeTheStoreGivesItToAnother) {
+TEST_F(StoreDown, AHoldBehindADeadLinkIsLostBeforeTheStoreGivesItToAnother_F007) {
   const Hold hold = alice_.mutex().acquire({.lease = 30s}).value();
   int told = 0;
   const std::stop_callback count(hold.lost(), [&] { ++told; });
@@ -280,8 +274,8 @@ TEST_F(StoreDown, AGrantThatCameMuchTooLateIsGivenBack_F018) {
   EXPECT_TRUE(bench_.is_empty());
 }
 
-// F029, F066: the offer, or its confirmation, is lost.
-TEST_F(StoreDown, AHandOverThatWasNotHeardIsFoundByLooking) {
+// The offer, or its confirmation, is lost.
+TEST_F(StoreDown, AHandOverThatWasNotHeardIsFoundByLooking_F066) {
   for (const Link state : {Link::deaf, Link::down, Link::paused}) {
     std::optional<Hold> held(bob_.mutex().acquire().value());
     auto pending = alice_.mutex().async_acquire();
@@ -337,7 +331,7 @@ TEST_F(StoreDown, AnUnansweredReleaseIsUnknownAndGoesOn) {
   EXPECT_TRUE(bench_.is_empty());
 }
 
-TEST_F(StoreDown, AReleaseWhoseReplyWasLostIsDoneWell) {
+TEST_F(StoreDown, AReleaseWhoseReplyWasLostIsDoneWell_F002) {
   Hold hold = alice_.mutex().acquire().value();
   link().set(Link::deaf);
   auto released = std::async(std::launch::async, [&] { return hold.release(); });
@@ -351,7 +345,7 @@ TEST_F(StoreDown, AReleaseWhoseReplyWasLostIsDoneWell) {
 }
 
 // All local waiters hear that their store is dead, each with the lock's name.
-TEST_F(StoreDown, EveryLocalWaiterIsTold) {
+TEST_F(StoreDown, EveryLocalWaiterIsTold_F003) {
   link().set(Link::down);
   std::vector<Pending<Hold>> waiting;
   for (int i = 0; i < 5; ++i) waiting.push_back(alice_.mutex().async_acquire());

@@ -128,7 +128,7 @@ TEST_F(Threads, SixtyFourCallersShareTwoConnections) {
 
 // Answers are lost and connections break. Some calls end as unknown then, but nobody holds what another
 // holds, and everybody comes back.
-TEST_F(Threads, SixtyFourCallersComeBackFromAStoreThatLosesAnswers) {
+TEST_F(Threads, SixtyFourCallersComeBackFromAStoreThatLosesAnswers_F002) {
   start({.script = random_fates(5, {.later = 200, .never = 5, .hang_up = 5})});
   Crowd crowd({client({.answer_within = 100ms}), client({.answer_within = 100ms})});
   crowd.run(64, 20);

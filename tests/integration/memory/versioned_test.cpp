@@ -181,7 +181,7 @@ TEST_F(VersionedTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(value_.name(), "config");
 }
 
-TEST_F(VersionedTest, IsForkedInAChild) {
+TEST_F(VersionedTest, IsForkedInAChild_F023) {
   EXPECT_TRUE(holds_in_child([&] {
     return fails_with(Errc::forked, value_.read()) &&
            fails_with(Errc::forked, value_.write("x", 0)) &&

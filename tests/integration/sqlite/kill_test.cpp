@@ -9,7 +9,7 @@ namespace {
 
 using SqliteKill = SqliteTest;
 
-TEST_F(SqliteKill, AtAnyMomentNeverMakesTwoHoldersNorLeavesAnythingBehind_F120) {
+TEST_F(SqliteKill, AtAnyMomentNeverMakesTwoHoldersNorLeavesAnythingBehind_F028_F030_F120) {
   expect_one_holder_whoever_is_killed(
       url(), {.times = kSanitized ? 15 : 50, .freed = Freed::at_death, .strict_order = true});
   expect_nothing_left_behind();

@@ -1,4 +1,4 @@
-// F016: a holder that is stopped, for longer than its lease or not.
+// F017, F033: a holder that is stopped, for longer than its lease or not.
 #include <signal.h>
 
 #include "sqlite_test.hpp"
@@ -24,7 +24,7 @@ class SqlitePause : public SqliteTest {
   }
 };
 
-TEST_F(SqlitePause, PastTheLeaseServesTheNextAndTellsTheStoppedHolder) {
+TEST_F(SqlitePause, PastTheLeaseServesTheNextAndTellsTheStoppedHolder_F017_F033) {
   expect_served_past_the_lease(url(), between_writes());
 }
 

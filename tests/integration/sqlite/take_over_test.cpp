@@ -184,7 +184,7 @@ const Role kForks("forks", [](Parent& parent, const Words& arguments) {
   parent.tell(hold.release() ? "released" : "not released");
 });
 
-TEST_F(SqliteTakeOver, DoesNotHappenWhenAForkedChildEnds_F023) {
+TEST_F(SqliteTakeOver, DoesNotHappenWhenAForkedChildEnds_F023_F125) {
   ChildProcess holder(kForks, {url()});
   ASSERT_EQ(holder.hear(), "forked");
   const Client client = open();

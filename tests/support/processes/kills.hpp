@@ -1,4 +1,4 @@
-// F028, F120: kill -9 at random moments, over and over.
+// F028, F030, F120: kill -9 at random moments, over and over.
 #pragma once
 
 #include <chrono>

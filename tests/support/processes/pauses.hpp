@@ -1,4 +1,4 @@
-// F016: a holder that is stopped, for longer than its lease or not.
+// F017, F033: a holder that is stopped, for longer than its lease or not.
 #pragma once
 
 #include <chrono>
