@@ -21,8 +21,13 @@ class SqliteDiskError : public SqliteTest,
     for (int after = 0; after < 200; ++after) {
       SCOPED_TRACE("after " + std::to_string(after) + " calls");
       const std::string name = "lock" + std::to_string(after);
-      if (!round(name,
-                 [&] { disk_.fail(std::get<0>(GetParam()), after, std::get<1>(GetParam())); })) {
+      const auto fail = [&] {
+        // So that what the other client has of the file is old, and has to be read again.
+        auto other = bob_.mutex("other").acquire({.wait = kSoon});
+        EXPECT_TRUE(other && other->release());
+        disk_.fail(std::get<0>(GetParam()), after, std::get<1>(GetParam()));
+      };
+      if (!round(name, fail)) {
         EXPECT_GT(failed, 0) << "the verb makes no such call";
         return;
       }
