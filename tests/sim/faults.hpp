@@ -21,7 +21,8 @@ namespace holdfast::sim {
   X(crash, "a client is gone for good")                                   \
   X(cancel, "a caller gives up")                                          \
   X(drop, "a caller drops its Pending")                                   \
-  X(revoke, "an operator revokes a hold")
+  X(revoke, "an operator revokes a hold")                                 \
+  X(stale_follower, "a follower is cut off from its leader and goes on answering")
 
 enum class Fault : std::uint8_t {
 #define X(name, text) name,
