@@ -109,7 +109,7 @@ void Actor::start() {
 }
 
 void Actor::next_round(std::uint32_t rounds_left) {
-  if (rounds_left == 0) {
+  if (rounds_left == 0 || closed_) {
     --callers_left_;
     return;
   }
@@ -364,6 +364,15 @@ void Actor::pause(Time length) {
     }
   }
   if (stage_.world.tracing()) stage_.world.trace(who(), "is paused");
+}
+
+// By the program itself, so not while it stands still.
+void Actor::close() {
+  stage_.world.at(node_, stage_.world.now(), [this] {
+    closed_ = true;
+    stage_.world.trace(who(), "is closed");
+    driver_->close();
+  });
 }
 
 void Actor::crash() {

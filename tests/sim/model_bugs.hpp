@@ -10,7 +10,6 @@ namespace holdfast::sim {
 #define HOLDFAST_MODEL_BUGS(X)                                                                  \
   X(stale_follower_renews, "a cut-off follower answers a renewal from its stale state")         \
   X(newest_sync_counts, "half the session counts from the newest sync, whatever was before it") \
-  X(timeout_unshared, "the session's timeout is not shortened by the allowance for clocks")     \
   X(expiry_keeps_entries, "the entries of an expired session stay, so nobody is woken")         \
   X(session_reborn, "an expired session comes back under its old id with its entries")          \
   X(create_twice, "after a lost reply the entry is created a second time")                      \

@@ -18,7 +18,7 @@ class Mischief {
 
   void start() {
     for (const Fault fault : {Fault::pause, Fault::crash, Fault::partition, Fault::reset,
-                              Fault::revoke, Fault::stale_follower}) {
+                              Fault::revoke, Fault::stale_follower, Fault::close}) {
       if (stage_.plan.likelihood(fault) != 0) plan_next(fault);
     }
   }
@@ -32,7 +32,7 @@ class Mischief {
     if (when >= stage_.plan.faults_end) return;
     stage_.world.at(when, [this, fault] {
       strike(fault);
-      if (fault != Fault::crash) plan_next(fault);
+      if (fault != Fault::crash && fault != Fault::close) plan_next(fault);
     });
   }
 
@@ -60,6 +60,9 @@ class Mischief {
         break;
       case Fault::revoke:
         if (!stage_.server.revoke_one(random_)) return;
+        break;
+      case Fault::close:
+        victim.close();
         break;
       case Fault::stale_follower:
         if (!stage_.server.cut_off_replica(random_, now + length)) return;

@@ -280,7 +280,10 @@ store::GrantReply SessionServer::try_grant(const store::GrantRequest& request,
   refused.retry_after = Duration(plan_.session_timeout);
   refused.waiting = static_cast<std::uint32_t>(
       std::count_if(all.begin(), all.end(), [](const Entry& each) { return !each.granted; }));
-  refused.ahead = refused.waiting - 1;
+  refused.ahead =
+      static_cast<std::uint32_t>(std::count_if(all.begin(), all.end(), [&](const Entry& each) {
+        return !each.granted && each.sequence < own->sequence;
+      }));
   refused.fence_counter = last_write_ << kFenceShift;
   if (!request.line_up) remove(request.name, request.owner);
   return refused;

@@ -145,9 +145,7 @@ void SessionStore::leader_answered(std::uint64_t over, TimePoint sent) {
 Duration SessionStore::lease_for(TimePoint sent) const {
   if (HOLDFAST_MODEL_BUG(newest_sync_counts)) return timeout() / 2;
   if (!leader_heard_) return Duration::zero();
-  const Duration allowance =
-      HOLDFAST_MODEL_BUG(timeout_unshared) ? Duration::zero() : timeout() / 100;
-  return *leader_heard_ + timeout() - allowance - sent;
+  return *leader_heard_ + timeout() * 99 / 100 - sent;
 }
 
 // ---- watches ----
