@@ -23,10 +23,12 @@ std::unique_ptr<SimStore> LeaseServer::connect(const Link& link) {
   return std::make_unique<LeaseStore>(link, *this);
 }
 
-// In line, or holding what was not revoked.
-bool LeaseServer::is_known(const store::LockName& name, const OwnerId& owner) const {
+bool LeaseServer::is_known(const store::LockName& name, const OwnerId& owner,
+                           Revoked revoked) const {
   const auto views = std::get<std::vector<LockView>>(table_.inspect(name.bytes(), now()));
-  const auto known = [&](const ClaimView& claim) { return claim.owner == owner && !claim.revoked; };
+  const auto known = [&](const ClaimView& claim) {
+    return claim.owner == owner && (revoked == Revoked::counts || !claim.revoked);
+  };
   return std::any_of(views.begin(), views.end(), [&](const LockView& lock) {
     return std::any_of(lock.line.begin(), lock.line.end(), known) ||
            std::any_of(lock.holds.begin(), lock.holds.end(), known);
@@ -34,7 +36,7 @@ bool LeaseServer::is_known(const store::LockName& name, const OwnerId& owner) co
 }
 
 store::GrantReply LeaseServer::try_grant(const store::GrantRequest& request) {
-  note_place(request, request.line_up && is_known(request.name, request.owner));
+  note_place(request, request.line_up && is_known(request.name, request.owner, Revoked::is_gone));
   std::vector<Told> told;
   store::GrantReply reply = table_.try_grant(request, now(), told);
   unheard_[request.owner] = ++last_attempt_;
@@ -70,7 +72,7 @@ store::RenewReply LeaseServer::renew(const std::vector<store::Renewal>& renewals
 store::ReleaseReply LeaseServer::release(const store::HoldKey& key) {
   std::vector<Told> told;
   store::ReleaseReply reply = table_.release(key, now(), told);
-  if (!is_known(key.name, key.owner)) unheard_.erase(key.owner);
+  if (!is_known(key.name, key.owner, Revoked::counts)) unheard_.erase(key.owner);
   if (world().tracing()) {
     world().trace("store",
                   "release of " + number(key.owner) + " fence " + std::to_string(key.fence) +

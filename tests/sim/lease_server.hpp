@@ -41,7 +41,9 @@ class LeaseServer final : public SimServer {
     std::uint64_t watch;
   };
   TimePoint now() const { return TimePoint(Duration(world().now())); }
-  bool is_known(const store::LockName&, const store::OwnerId&) const;
+  // Whether a claim stands in line or holds.
+  enum class Revoked : std::uint8_t { counts, is_gone };
+  bool is_known(const store::LockName&, const store::OwnerId&, Revoked) const;
   void deliver(const std::vector<store::Told>&);
 
   store::LockTable table_;
