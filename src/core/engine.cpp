@@ -394,7 +394,7 @@ void Engine::on(const Answered<GrantReply>& event, TimePoint now, Outbox& out) {
 
 // The question had been given up. While its claim lives the answer is dropped: it may name the very
 // grant that the claim holds or is about to get. Once the claim has ended, what the answer shows to
-// be in the store is taken out again.
+// be in the store is taken out again; by the claim's end, if it holds something.
 void Engine::late_answer(const OpenCall& call, const GrantReply& reply, TimePoint now,
                          Outbox& out) {
   const auto* granted = std::get_if<Granted>(&reply);
@@ -402,6 +402,9 @@ void Engine::late_answer(const OpenCall& call, const GrantReply& reply, TimePoin
   if (granted == nullptr && !lined_up) return;
   const auto found = claims_.find(call.claim);
   if (found != claims_.end() && !found->second.lease) found->second.machine.on_late_answer(now);
+  if (found != claims_.end() && found->second.lease) {
+    found->second.stray |= lined_up || granted->fence != found->second.fence;
+  }
   if (found != claims_.end() && !HOLDFAST_PLANTED(late_grant_released_early)) return;
   if (HOLDFAST_PLANTED(late_grant_kept)) return;
   if (lined_up && HOLDFAST_PLANTED(late_refusal_kept)) return;

@@ -61,6 +61,10 @@ void Engine::end_replaced(const AcquireWanted& wanted, TimePoint now, Outbox& ou
   if (!old->verifiers.empty()) tell_verifiers(*old, Errc::not_owner, out);
   holds_.erase(old->hold->id);
   renewable_.erase({old->indexed_at, no});
+  // But a question of the old claim may have reached the store since, and begun it anew.
+  if (old->stray) {
+    part(Parting::Verb::withdraw, {old->key, old->fence}, old->wanted.lease, kNobody, now, out);
+  }
   end_claim(no, now, out);
 }
 
@@ -398,8 +402,9 @@ void Engine::lose(ClaimNo no, LostWhy why, TimePoint now, Outbox& out) {
   renewable_.erase({claim.indexed_at, no});
   // Whatever the store still keeps for us is only in the way; after a revocation this is the
   // acknowledgement that frees the lock.
-  if (why != LostWhy::gone && !HOLDFAST_PLANTED(lost_kept)) {
-    part(Parting::Verb::release, {claim.key, claim.fence}, claim.wanted.lease, kNobody, now, out);
+  if ((why != LostWhy::gone || claim.stray) && !HOLDFAST_PLANTED(lost_kept)) {
+    const auto verb = claim.stray ? Parting::Verb::withdraw : Parting::Verb::release;
+    part(verb, {claim.key, claim.fence}, claim.wanted.lease, kNobody, now, out);
   }
   end_claim(no, now, out);
 }

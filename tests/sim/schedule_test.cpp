@@ -93,6 +93,8 @@ TEST(OldBugs, StayFixed) {
       {62385, "a withdraw was given up although a late answer showed a grant"},
       {72750, "the model forgot a revoked hold, and blamed the client for it"},
       {81853, "an unlimited waiter inherited a claim that made one attempt only"},
+      {123505, "the model's watches arrived after what was asked behind them"},
+      {182223, "a question from before a hold lined it up again after its exchange"},
   };
   for (const auto& [seed, what] : seeds) {
     const Verdict verdict = run_schedule(seed, nullptr);

@@ -110,6 +110,7 @@ class SimStore : public store::Store {
   Time cut_until_ = 0;
   Time last_arrival_ = 0;
   Time last_reply_ = 0;
+  Time subscribed_ = 0;          // when the newest watch is known to the server
   std::uint64_t under_way_ = 0;  // requests and replies that will arrive
   bool closed_ = false;
   std::map<std::uint64_t, Open> open_;
