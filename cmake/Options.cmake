@@ -7,7 +7,7 @@ option(HOLDFAST_PCH "Precompile the standard headers" OFF)
 option(HOLDFAST_APPS "Build the program holdfast (needs nlohmann-json)" ${PROJECT_IS_TOP_LEVEL})
 option(HOLDFAST_INSTALL "Create the install rules" ${PROJECT_IS_TOP_LEVEL})
 set(HOLDFAST_SANITIZE "" CACHE STRING "Value of -fsanitize=, for example address,undefined")
-set(HOLDFAST_SIM_SEEDS 50000 CACHE STRING "Seeds that the simulation test runs")
+set(HOLDFAST_SIM_SEEDS 100000 CACHE STRING "Seeds that the simulation test runs")
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

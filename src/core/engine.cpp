@@ -30,7 +30,8 @@ bool Engine::drained() const {
 void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
   const OpId op = wanted.op;
   const RoomKey key = room_of(wanted);
-  const bool own_claim = wanted.order == Order::fifo || wanted.kind != store::Kind::mutex;
+  const bool strict = wanted.order == Order::fifo && !HOLDFAST_PLANTED(fifo_in_room);
+  const bool own_claim = strict || wanted.kind != store::Kind::mutex;
   const bool supported = can(wanted);
   const bool lost = wanted.instead_of && !holds_.contains(wanted.instead_of->id);
   notice_expiry(key, now, out);
@@ -83,7 +84,11 @@ void Engine::on(const CloseWanted&, TimePoint now, Outbox& out) {
   for (const auto& [op, waiter] : waiters_) {
     if (waiter.claim != 0) all.push_back(op);
   }
-  for (const OpId op : all) leave(op, Errc::cancelled, now, out);
+  for (const OpId op : all) {
+    const ClaimNo own = HOLDFAST_PLANTED(close_forgets) ? waiters_.at(op).claim : 0;
+    leave(op, Errc::cancelled, now, out);
+    if (own != 0 && claims_.contains(own)) end_claim(own, now, out);
+  }
 }
 
 // ---- the local queue ----
@@ -211,7 +216,8 @@ ClaimNo Engine::start_claim(OpId op, bool of_room, TimePoint now, Outbox& out) {
   Waiter& waiter = waiters_.at(op);
   const AcquireWanted& wanted = waiter.wanted;
   const ClaimNo no = ++last_claim_;
-  const store::ClaimKey key{wanted.kind, wanted.name, wanted.shape, {settings_.client, no}};
+  store::ClaimKey key{wanted.kind, wanted.name, wanted.shape, {settings_.client, no}};
+  if (HOLDFAST_PLANTED(permits_take_one)) key.shape.take = 1;
   const ClaimMachine::Terms terms{.lease = wanted.lease, .line_up = wanted.wait > Duration::zero()};
   const auto [entry, _] =
       claims_.emplace(no, Claim{.key = key,
@@ -241,7 +247,7 @@ store::GrantRequest Engine::request_of(const Claim& claim) const {
   request.order = claim.wanted.order;
   request.instead_of = claim.instead_of;
   request.lease = claim.wanted.lease;
-  request.line_up = claim.wanted.wait > Duration::zero();
+  request.line_up = claim.wanted.wait > Duration::zero() || HOLDFAST_PLANTED(single_lines_up);
   request.line_for = Pace::line_for(request.lease);
   request.confirm_within = Pace::confirm_within(request.lease);
   request.record = settings_.self;
@@ -388,7 +394,7 @@ void Engine::on(const Answered<GrantReply>& event, TimePoint now, Outbox& out) {
 
 // The question had been given up. While its claim lives the answer is dropped: it may name the very
 // grant that the claim holds or is about to get. Once the claim has ended, what the answer shows to
-// be in the store is taken out again.
+// be in the store is taken out again; by the claim's end, if it holds something.
 void Engine::late_answer(const OpenCall& call, const GrantReply& reply, TimePoint now,
                          Outbox& out) {
   const auto* granted = std::get_if<Granted>(&reply);
@@ -396,8 +402,12 @@ void Engine::late_answer(const OpenCall& call, const GrantReply& reply, TimePoin
   if (granted == nullptr && !lined_up) return;
   const auto found = claims_.find(call.claim);
   if (found != claims_.end() && !found->second.lease) found->second.machine.on_late_answer(now);
+  if (found != claims_.end() && found->second.lease) {
+    found->second.stray |= lined_up || granted->fence != found->second.fence;
+  }
   if (found != claims_.end() && !HOLDFAST_PLANTED(late_grant_released_early)) return;
   if (HOLDFAST_PLANTED(late_grant_kept)) return;
+  if (lined_up && HOLDFAST_PLANTED(late_refusal_kept)) return;
   store::HoldKey key;
   static_cast<store::ClaimKey&>(key) = call.key;
   if (granted != nullptr) key.fence = granted->fence;

@@ -107,6 +107,7 @@ class Engine {
     bool exchanging = false;  // another claim is to take its place
     bool yields = false;      // that one wants less: others may come in any moment
     bool missed = false;      // the store does not know it, perhaps since that one has its place
+    bool stray = false;       // a late answer showed more of it in the store than its hold
     std::vector<OpId> verifiers{};
   };
   struct OpenCall {

@@ -61,6 +61,10 @@ void Engine::end_replaced(const AcquireWanted& wanted, TimePoint now, Outbox& ou
   if (!old->verifiers.empty()) tell_verifiers(*old, Errc::not_owner, out);
   holds_.erase(old->hold->id);
   renewable_.erase({old->indexed_at, no});
+  // But a question of the old claim may have reached the store since, and begun it anew.
+  if (old->stray) {
+    part(Parting::Verb::withdraw, {old->key, old->fence}, old->wanted.lease, kNobody, now, out);
+  }
   end_claim(no, now, out);
 }
 
@@ -309,7 +313,8 @@ void Engine::on(const Answered<RenewReply>& event, TimePoint now, Outbox& out) {
     return apply(call.claim, found->second.machine.on_confirm_reply(reply, now), now, out);
   }
   for (std::size_t i = 0; i < call.targets.size(); ++i) {
-    const RenewalReply& reply = each && i < each->size() ? (*each)[i] : silence;
+    const std::size_t at = HOLDFAST_PLANTED(batch_one_answer) ? 0 : i;
+    const RenewalReply& reply = each && at < each->size() ? (*each)[at] : silence;
     renewal_answered(call.targets[i], event.call, call.sent, reply, now, out);
   }
 }
@@ -333,7 +338,7 @@ void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, 
     agenda_.set({Due::claim, target.claim}, lease.valid_until());
     return show_validity(claim);
   }
-  if (gone != nullptr) {
+  if (gone != nullptr && !HOLDFAST_PLANTED(gone_ignored)) {
     return lose(target.claim, gone->forced ? LostWhy::forced : LostWhy::gone, now, out);
   }
   if (const auto* renewed = std::get_if<Renewed>(&reply)) {
@@ -397,8 +402,9 @@ void Engine::lose(ClaimNo no, LostWhy why, TimePoint now, Outbox& out) {
   renewable_.erase({claim.indexed_at, no});
   // Whatever the store still keeps for us is only in the way; after a revocation this is the
   // acknowledgement that frees the lock.
-  if (why != LostWhy::gone) {
-    part(Parting::Verb::release, {claim.key, claim.fence}, claim.wanted.lease, kNobody, now, out);
+  if ((why != LostWhy::gone || claim.stray) && !HOLDFAST_PLANTED(lost_kept)) {
+    const auto verb = claim.stray ? Parting::Verb::withdraw : Parting::Verb::release;
+    part(verb, {claim.key, claim.fence}, claim.wanted.lease, kNobody, now, out);
   }
   end_claim(no, now, out);
 }

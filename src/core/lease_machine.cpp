@@ -61,7 +61,7 @@ void LeaseMachine::on_renewed(const Answer& answer, TimePoint now) {
     urgent_ = false;
     failures_ = 0;
     if (!answer.late) given_ = std::min(terms_.lease, answer.given);
-    renew_from_ = later(newest_success_, given_ / 3);
+    renew_from_ = later(newest_success_, given_ / (HOLDFAST_PLANTED(renew_too_often) ? 6 : 3));
   }
   if (!valid(now)) return;
   const TimePoint sent = HOLDFAST_PLANTED(lease_from_answer) ? now : answer.sent;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/planted.hpp"
+
 namespace holdfast::core {
 
 Parting::Parting(const Pace& pace, store::Random& random, Verb verb, store::HoldKey key,
@@ -37,7 +39,7 @@ PartingStep Parting::on_answer(bool was_there, TimePoint) {
 PartingStep Parting::on_no_answer(TimePoint now) {
   if (deadline_ == kNever) return {};  // its deadline had passed: known
   deadline_ = kNever;
-  if (now >= repeat_until_) {
+  if (now >= repeat_until_ || HOLDFAST_PLANTED(release_once)) {
     PartingStep step;
     step.ended = true;
     step.failed = Errc::unknown;

@@ -24,7 +24,20 @@ namespace holdfast::core {
   X(handoff_restarts_lease, "a hand-off counts the lease anew without asking the store")     \
   X(exchange_keeps_old, "a hold that was exchanged for another stays valid")                 \
   X(downgrade_late, "a writer that steps down is one until it hears of it")                  \
-  X(exchange_unsure_kept, "a hold that may have been exchanged is relied upon")
+  X(exchange_unsure_kept, "a hold that may have been exchanged is relied upon")              \
+  X(lease_as_asked, "the lease counts as asked for, whatever the store gave")                \
+  X(gone_ignored, "a hold that the store does not know is renewed on")                       \
+  X(batch_one_answer, "the first answer of a batch of renewals stands for all of them")      \
+  X(renew_too_often, "a hold is renewed twice in each period")                               \
+  X(lost_kept, "a hold that was lost is not given back")                                     \
+  X(release_once, "an unanswered release is not repeated")                                   \
+  X(confirm_gone_taken, "an offer that is gone is taken all the same")                       \
+  X(late_refusal_kept, "a late refusal of an ended claim leaves its place in line")          \
+  X(give_up_forgets, "a claim that gives up does not wait for the answer under way")         \
+  X(single_lines_up, "a single attempt takes a place in line")                               \
+  X(fifo_in_room, "waiters in strict order share the claim of the local queue")              \
+  X(permits_take_one, "a claim for several permits takes one")                               \
+  X(close_forgets, "waiters of a closed client leave their claims behind")
 
 enum class Bug : std::uint8_t {
   none,

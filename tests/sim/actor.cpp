@@ -9,7 +9,8 @@ namespace holdfast::sim {
 
 namespace {
 
-core::EngineSettings settings_for(const Plan& plan, std::uint32_t number) {
+core::EngineSettings settings_for(const Plan& plan, std::uint32_t number,
+                                  const store::Capabilities& can) {
   core::EngineSettings settings;
   settings.client = {plan.seed, number};
   settings.self.host = "host" + std::to_string(number);
@@ -19,13 +20,7 @@ core::EngineSettings settings_for(const Plan& plan, std::uint32_t number) {
   settings.pace.patience = Duration(plan.patience);
   settings.handoff_count = plan.handoff_count;
   settings.handoff_time = Duration(plan.handoff_time);
-  settings.can = {.mutex_any = true,
-                  .mutex_fifo = true,
-                  .shared = true,
-                  .downgrade = true,
-                  .upgradeable = true,
-                  .permits = true,
-                  .hand_over = true};
+  settings.can = can;
   return settings;
 }
 
@@ -72,11 +67,11 @@ Actor::Actor(Stage& stage, std::uint32_t number, std::uint64_t seed)
       clock_(stage.world, node_),
       loop_(stage.world, node_, random_),
       callbacks_(stage.world, node_, random_) {
-  auto store = std::make_unique<SimStore>(stage.world, node_, stage.server, stage.plan, random_,
-                                          stage.counts, stage.history);
+  auto store =
+      stage.server.connect({stage.world, node_, stage.plan, random_, stage.counts, stage.history});
   store_ = store.get();
   auto* const driver = new runtime::Driver(
-      settings_for(stage.plan, number),
+      settings_for(stage.plan, number, stage.server.capabilities()),
       runtime::DriverParts{clock_, loop_, callbacks_, random_, std::move(store)});
   driver_ = std::shared_ptr<runtime::Driver>(driver, [](runtime::Driver* ended) {
     ended->shut_down(Duration::zero());
@@ -114,7 +109,7 @@ void Actor::start() {
 }
 
 void Actor::next_round(std::uint32_t rounds_left) {
-  if (rounds_left == 0) {
+  if (rounds_left == 0 || closed_) {
     --callers_left_;
     return;
   }
@@ -151,9 +146,10 @@ detail::Wanted Actor::choose() {
   }
   if (plan.locks == Plan::Locks::mutexes) return {};
   const auto chosen = random_.below(10);
-  const Shape shape = chosen < 5   ? Shape::shared()
-                      : chosen < 8 ? Shape::exclusive()
-                                   : Shape::upgradeable();
+  const Shape shape = chosen < 5 ? Shape::shared()
+                      : chosen < 8 || !stage_.server.capabilities().upgradeable
+                          ? Shape::exclusive()
+                          : Shape::upgradeable();
   return {.kind = store::Kind::shared_mutex, .shape = shape};
 }
 
@@ -370,6 +366,15 @@ void Actor::pause(Time length) {
   if (stage_.world.tracing()) stage_.world.trace(who(), "is paused");
 }
 
+// By the program itself, so not while it stands still.
+void Actor::close() {
+  stage_.world.at(node_, stage_.world.now(), [this] {
+    closed_ = true;
+    stage_.world.trace(who(), "is closed");
+    driver_->close();
+  });
+}
+
 void Actor::crash() {
   look_at_holds();
   for (Visit& visit : visits_) {
@@ -394,6 +399,7 @@ void Actor::fill_in(check::Acquire& entry) const {
   entry.lost_place = stage_.server.lost_place({{stage_.plan.seed, entry.client}, grant.claim});
   if (entry.fence == fence) {
     entry.sent = store_->grant_sent(fence);
+    entry.lease_ns = store_->grant_lease_ns(fence);
     entry.store_granted = grant.at;
   }
 }

@@ -41,6 +41,7 @@ class Actor {
   // Faults.
   void pause(Time length);
   void crash();
+  void close();
   void reset() { store_->reset(); }
   void cut_off(Time until) { store_->cut_off(until); }
 
@@ -93,6 +94,7 @@ class Actor {
   std::shared_ptr<runtime::Driver> driver_;
   std::shared_ptr<detail::ClientHandle> client_;
   std::uint32_t callers_left_ = 0;
+  bool closed_ = false;
   std::list<Visit> visits_;
 };
 

@@ -7,21 +7,23 @@
 
 namespace holdfast::sim {
 
-#define HOLDFAST_FAULTS(X)                                                \
-  X(slow_message, "a request or reply takes up to one and a half leases") \
-  X(lost_request, "a request is lost before the store saw it")            \
-  X(lost_reply, "the store did it, the reply is lost")                    \
-  X(late_reply, "a reply arrives after its deadline")                     \
-  X(reset, "the connection breaks; some requests still arrive")           \
-  X(partition, "a client and the store are cut off from each other")      \
-  X(refused, "the store cannot be reached and says so at once")           \
-  X(lost_wake, "a wake is lost")                                          \
-  X(doubled_wake, "a wake arrives twice, the second time late")           \
-  X(pause, "a client stands still for up to two leases")                  \
-  X(crash, "a client is gone for good")                                   \
-  X(cancel, "a caller gives up")                                          \
-  X(drop, "a caller drops its Pending")                                   \
-  X(revoke, "an operator revokes a hold")
+#define HOLDFAST_FAULTS(X)                                                         \
+  X(slow_message, "a request or reply takes up to one and a half leases")          \
+  X(lost_request, "a request is lost before the store saw it")                     \
+  X(lost_reply, "the store did it, the reply is lost")                             \
+  X(late_reply, "a reply arrives after its deadline")                              \
+  X(reset, "the connection breaks; some requests still arrive")                    \
+  X(partition, "a client and the store are cut off from each other")               \
+  X(refused, "the store cannot be reached and says so at once")                    \
+  X(lost_wake, "a wake is lost")                                                   \
+  X(doubled_wake, "a wake arrives twice, the second time late")                    \
+  X(pause, "a client stands still for up to two leases")                           \
+  X(crash, "a client is gone for good")                                            \
+  X(cancel, "a caller gives up")                                                   \
+  X(drop, "a caller drops its Pending")                                            \
+  X(revoke, "an operator revokes a hold")                                          \
+  X(stale_follower, "a follower is cut off from its leader and goes on answering") \
+  X(close, "a client is closed while its callers wait")
 
 enum class Fault : std::uint8_t {
 #define X(name, text) name,

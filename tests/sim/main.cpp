@@ -85,7 +85,7 @@ int run_many(const Arguments& arguments) {
   std::fputs(summary.text().c_str(), stdout);
   // A few schedules need not have met everything.
   const bool thorough = count < 10'000 || summary.thorough();
-  if (!thorough) std::puts("a fault kind was too rare: see the table");
+  if (!thorough) std::puts("a fault or a sort of schedule was too rare: see the tables");
   std::printf("schedules: %llu, events: %llu, violating schedules: %zu\n",
               static_cast<unsigned long long>(summary.schedules),
               static_cast<unsigned long long>(summary.events), summary.failures.size());

@@ -6,6 +6,10 @@ namespace holdfast::sim {
 
 Time Plan::longest_lease() const { return *std::max_element(leases.begin(), leases.end()); }
 
+Time Plan::longest_memory() const {
+  return std::max(longest_lease(), session_timeout * 5 / 4 + longest_delay);
+}
+
 // Each schedule has only some of the faults: together they would drown each other.
 Plan Plan::from_seed(std::uint64_t seed) {
   SeededRandom random(seed * 2 + 1);
@@ -31,10 +35,25 @@ Plan Plan::from_seed(std::uint64_t seed) {
   if (seed % 5 == 3) plan.locks = Locks::shared_mutexes;
   if (seed % 5 == 4) plan.locks = Locks::semaphores;
   plan.permits = static_cast<std::uint32_t>(2 + seed / 5 % 3);
+  // A third of all schedules, of each kind, is about sessions: a stream each, so nothing overtakes.
+  if (seed % 3 == 2) {
+    plan.family = Family::session;
+    plan.in_order = true;
+    plan.followers = static_cast<std::uint32_t>(random.between(1, 2));
+    plan.session_timeout =
+        std::max({random.between(plan.leases.front() / 2, plan.leases.front() * 2), millis(150),
+                  plan.longest_delay * 12});
+  }
   if (random.chance(12)) return plan;  // a calm one
   for (std::uint32_t& each : plan.per_mille) {
     if (random.chance(40)) each = static_cast<std::uint32_t>(random.skewed(5, 200));
   }
+  // These two by the seed again: the one concerns sessions only, the other ends too much.
+  const auto only_if = [&](bool wanted, Fault fault) {
+    if (!wanted) plan.per_mille[static_cast<std::size_t>(fault)] = 0;
+  };
+  only_if(plan.family == Family::session, Fault::stale_follower);
+  only_if(seed % 7 == 4 || seed % 7 == 0, Fault::close);
   return plan;
 }
 

@@ -10,9 +10,12 @@
 namespace holdfast::sim {
 
 struct Plan {
+  // Whether the store keeps a lease for each hold, or a session for each client.
+  enum class Family : std::uint8_t { lease, session };
   enum class Locks : std::uint8_t { mutexes, shared_mutexes, semaphores };
 
   std::uint64_t seed = 0;
+  Family family = Family::lease;
   Locks locks = Locks::mutexes;
   std::uint32_t permits = 1;  // of each semaphore
   std::uint32_t clients = 2;
@@ -30,7 +33,9 @@ struct Plan {
   Time patience = 0;
   std::uint32_t handoff_count = 0;
   Time handoff_time = 0;
-  std::int64_t clock_ppm = 0;  // clocks are off by at most this, either way
+  Time session_timeout = 0;     // sessions only
+  std::uint32_t followers = 0;  // sessions only; there is a leader besides
+  std::int64_t clock_ppm = 0;   // clocks are off by at most this, either way
 
   bool calm() const {
     for (const std::uint32_t each : per_mille) {
@@ -38,8 +43,11 @@ struct Plan {
     }
     return true;
   }
+  bool hand_off() const { return locks == Locks::mutexes && handoff_count > 0; }
   std::uint32_t likelihood(Fault fault) const { return per_mille[static_cast<std::size_t>(fault)]; }
   Time longest_lease() const;
+  // How long the store may remember a client that it does not hear of.
+  Time longest_memory() const;
 
   static Plan from_seed(std::uint64_t seed);
 };

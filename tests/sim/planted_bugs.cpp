@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/planted.hpp"
+#include "model_bugs.hpp"
 #include "planted_bugs.hpp"
 #include "summary.hpp"
 
@@ -14,22 +15,31 @@ namespace {
 
 struct Named {
   core::Bug bug;
+  ModelBug model_bug;
   std::string_view name;
   std::string_view text;
 };
 
 constexpr Named kBugs[] = {
-#define X(name, text) {core::Bug::name, #name, text},
+#define X(name, text) {core::Bug::name, ModelBug::none, #name, text},
     HOLDFAST_BUGS(X)
 #undef X
+#define X(name, text) {core::Bug::none, ModelBug::name, #name, text},
+        HOLDFAST_MODEL_BUGS(X)
+#undef X
 };
+
+void plant(const Named& chosen) {
+  core::planted_bug = chosen.bug;
+  planted_model_bug = chosen.model_bug;
+}
 
 }  // namespace
 
 bool plant(std::string_view name) {
   for (const Named& each : kBugs) {
     if (each.name == name) {
-      core::planted_bug = each.bug;
+      plant(each);
       return true;
     }
   }
@@ -39,7 +49,7 @@ bool plant(std::string_view name) {
 int catch_all(std::uint64_t first_seed, std::uint64_t at_most) {
   int caught = 0;
   for (const Named& each : kBugs) {
-    core::planted_bug = each.bug;
+    plant(each);
     const auto start = std::chrono::steady_clock::now();
     const auto failure = first_failure(first_seed, at_most);
     const double seconds =

@@ -1,4 +1,5 @@
-// Shows that the checker bites: every bug planted in the engine has to be caught.
+// Shows that the checker bites: every bug planted in the engine, or in the model of a session store, has to
+// be caught.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace holdfast::sim {
 
-// Chooses the bug that the engine of this program has from now on; false if there is none so named,
-// or if this program's engine has none at all.
+// Chooses the bug that this program has from now on; false if there is none so named,
+// or if this program has none at all.
 bool plant(std::string_view name);
 
 // Runs each bug until it is caught; prints a table. 0 if all were.

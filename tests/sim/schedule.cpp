@@ -17,8 +17,8 @@ class Mischief {
       : stage_(stage), actors_(actors), random_(random) {}
 
   void start() {
-    for (const Fault fault :
-         {Fault::pause, Fault::crash, Fault::partition, Fault::reset, Fault::revoke}) {
+    for (const Fault fault : {Fault::pause, Fault::crash, Fault::partition, Fault::reset,
+                              Fault::revoke, Fault::stale_follower, Fault::close}) {
       if (stage_.plan.likelihood(fault) != 0) plan_next(fault);
     }
   }
@@ -32,7 +32,7 @@ class Mischief {
     if (when >= stage_.plan.faults_end) return;
     stage_.world.at(when, [this, fault] {
       strike(fault);
-      if (fault != Fault::crash) plan_next(fault);
+      if (fault != Fault::crash && fault != Fault::close) plan_next(fault);
     });
   }
 
@@ -61,6 +61,13 @@ class Mischief {
       case Fault::revoke:
         if (!stage_.server.revoke_one(random_)) return;
         break;
+      case Fault::close:
+        victim.close();
+        break;
+      case Fault::stale_follower:
+        if (!stage_.server.cut_off_replica(random_, now + length)) return;
+        last_ = std::max(last_, now + length);
+        break;
       default:
         return;
     }
@@ -81,12 +88,14 @@ class Mischief {
 check::Terms terms_of(const Plan& plan, Time last_fault) {
   check::Terms terms;
   terms.last_fault = last_fault;
-  terms.longest_lease = plan.longest_lease();
-  // Calm: a release, a wake, a confirmation, and a retry that crossed them. Else a lease has to end,
-  // and somebody has to look again after the longest rest.
+  terms.longest_lease = plan.longest_memory();
+  // Calm: a release, a wake, a confirmation, and a retry that crossed them; with sessions, each by way
+  // of the leader and once more if it came before the session was known. Else a lease or a session
+  // has to end, and somebody has to look again after the longest rest.
+  const bool session = plan.family == Plan::Family::session;
   terms.served_within = plan.calm()
-                            ? plan.longest_delay * 8 + millis(10)
-                            : plan.longest_lease() * 3 + plan.answer_within * 4 + millis(6000);
+                            ? plan.longest_delay * (session ? 16 : 8) + millis(session ? 30 : 10)
+                            : plan.longest_memory() * 3 + plan.answer_within * 4 + millis(6000);
   terms.slack = plan.answer_within * 2 + millis(20);
   terms.jitter = millis(1);
   terms.drift_ppm = 2 * plan.clock_ppm;
@@ -96,13 +105,14 @@ check::Terms terms_of(const Plan& plan, Time last_fault) {
 }  // namespace
 
 Verdict run_schedule(std::uint64_t seed, std::ostream* trace) {
-  const Plan plan = Plan::from_seed(seed);
   Verdict verdict;
+  verdict.plan = Plan::from_seed(seed);
+  const Plan& plan = verdict.plan;
   check::History history;
   World world(trace);
-  SimServer server(world);
+  const std::unique_ptr<SimServer> server = SimServer::make(world, plan, seed * 3 + 1);
   Resource resource(world, history);
-  Stage stage{world, plan, server, resource, history, verdict.faults};
+  Stage stage{world, plan, *server, resource, history, verdict.faults};
   SeededRandom random(seed * 2);
 
   std::vector<std::unique_ptr<Actor>> actors;
@@ -114,7 +124,7 @@ Verdict run_schedule(std::uint64_t seed, std::ostream* trace) {
   mischief.start();
 
   // Until everybody has had their turns, or far longer than that could take.
-  const Time enough = plan.faults_end + plan.longest_lease() * 200 + millis(120'000);
+  const Time enough = plan.faults_end + plan.longest_memory() * 200 + millis(120'000);
   world.run_until(enough, [&] {
     return world.now() >= plan.faults_end &&
            std::all_of(actors.begin(), actors.end(),
@@ -123,11 +133,11 @@ Verdict run_schedule(std::uint64_t seed, std::ostream* trace) {
   history.terms = terms_of(plan, std::max(plan.faults_end, mischief.last()));
   history.terms.served_by = enough;
   // Then rest: whatever is left after one lease stays for ever. Slow messages may still be under way.
-  const Time rested = std::max(world.now(), history.terms.last_fault) + plan.longest_lease() * 4 +
+  const Time rested = std::max(world.now(), history.terms.last_fault) + plan.longest_memory() * 4 +
                       plan.answer_within * 4;
   world.run_until(rested);
   history.terms.ended = rested;
-  for (const check::Leftover& each : server.leftovers()) history.leftovers.push_back(each);
+  for (const check::Leftover& each : server->leftovers()) history.leftovers.push_back(each);
   resource.finish();
   for (check::Acquire& entry : history.acquires) actors[entry.client - 1]->fill_in(entry);
   for (const auto& actor : actors) actor->node().kill();

@@ -6,10 +6,12 @@
 
 #include "checker/checker.hpp"
 #include "faults.hpp"
+#include "plan.hpp"
 
 namespace holdfast::sim {
 
 struct Verdict {
+  Plan plan;
   check::Report report;
   FaultCounts faults;
   std::uint64_t events = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 #include <string>
 
@@ -51,6 +52,25 @@ TEST(Plan, ASmallShareOfSchedulesIsCalm) {
   EXPECT_LT(calm, 300);
 }
 
+TEST(Plan, EveryKindOfLockIsTriedOnBothFamiliesOfStores) {
+  std::map<std::pair<Plan::Family, Plan::Locks>, int> plans;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const Plan plan = Plan::from_seed(seed);
+    ++plans[{plan.family, plan.locks}];
+  }
+  ASSERT_EQ(plans.size(), 6U);
+  for (const auto& [sort, count] : plans) EXPECT_GE(count, 10);
+}
+
+// Longer than one lease or session: whatever the faults were, nobody is left waiting or remembered.
+TEST(Schedule, ASessionStoreKeepsEveryPromise) {
+  for (std::uint64_t seed = 2; seed <= 1500; seed += 3) {
+    const Verdict verdict = run_schedule(seed, nullptr);
+    ASSERT_EQ(verdict.plan.family, Plan::Family::session);
+    EXPECT_TRUE(verdict.report.ok()) << "seed " << seed << "\n" << check::to_text(verdict.report);
+  }
+}
+
 TEST(Node, ATimerIsNeverEarlyByItsOwnClock) {
   SeededRandom random(7);
   for (int i = 0; i < 1000; ++i) {
@@ -71,7 +91,10 @@ TEST(OldBugs, StayFixed) {
       {17454, "a renewal that outlived its release kept the lock for a lease"},
       {45883, "a single attempt left an unanswered one behind that had been revoked"},
       {62385, "a withdraw was given up although a late answer showed a grant"},
+      {72750, "the model forgot a revoked hold, and blamed the client for it"},
       {81853, "an unlimited waiter inherited a claim that made one attempt only"},
+      {123505, "the model's watches arrived after what was asked behind them"},
+      {182223, "a question from before a hold lined it up again after its exchange"},
   };
   for (const auto& [seed, what] : seeds) {
     const Verdict verdict = run_schedule(seed, nullptr);

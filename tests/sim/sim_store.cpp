@@ -15,7 +15,7 @@ struct SimStore::WatchHandle final : store::Watch {
   WatchHandle& operator=(const WatchHandle&) = delete;
   ~WatchHandle() override {
     store_->watches_.erase(id_);
-    store_->server_.unsubscribe(owner_);
+    store_->unsubscribe(owner_);
   }
 
  private:
@@ -24,171 +24,191 @@ struct SimStore::WatchHandle final : store::Watch {
   store::OwnerId owner_;
 };
 
-SimStore::SimStore(World& world, Node& node, SimServer& server, const Plan& plan,
-                   SeededRandom& random, FaultCounts& counts, check::History& history)
-    : world_(world),
-      node_(node),
-      server_(server),
-      plan_(plan),
-      random_(random),
-      counts_(counts),
-      history_(history) {}
-
-store::Capabilities SimStore::capabilities() const {
-  return {.mutex_any = true,
-          .mutex_fifo = true,
-          .shared = true,
-          .downgrade = true,
-          .upgradeable = true,
-          .permits = true,
-          .hand_over = true};
-}
-
 bool SimStore::strikes(Fault fault) {
-  if (!faulty() || random_.below(1000) >= plan_.likelihood(fault)) return false;
-  counts_.hit(fault, has_open_calls());
+  if (world().now() >= plan().faults_end) return false;
+  if (random().below(1000) >= plan().likelihood(fault)) return false;
+  link_.counts.hit(fault, has_open_calls());
   return true;
 }
 
 SimStore::Way SimStore::request_way() {
-  Way way{.delay = random_.skewed(plan_.shortest_delay, plan_.longest_delay)};
-  if (strikes(Fault::slow_message)) way.delay = random_.between(0, plan_.longest_lease() * 3 / 2);
+  Way way{.delay = random().skewed(plan().shortest_delay, plan().longest_delay)};
+  if (strikes(Fault::slow_message)) way.delay = random().between(0, plan().longest_lease() * 3 / 2);
   way.lost = strikes(Fault::lost_request);
   return way;
 }
 
 SimStore::Way SimStore::reply_way() {
-  Way way{.delay = random_.skewed(plan_.shortest_delay, plan_.longest_delay)};
-  if (strikes(Fault::slow_message)) way.delay = random_.between(0, plan_.longest_lease() * 3 / 2);
+  Way way{.delay = random().skewed(plan().shortest_delay, plan().longest_delay)};
+  if (strikes(Fault::slow_message)) way.delay = random().between(0, plan().longest_lease() * 3 / 2);
   if (strikes(Fault::late_reply)) {
-    way.delay = plan_.answer_within + random_.between(0, plan_.longest_lease());
+    way.delay = plan().answer_within + random().between(0, plan().longest_lease());
   }
   way.lost = strikes(Fault::lost_reply);
   return way;
 }
 
+// A connection that keeps the order of what is sent keeps that of the answers only where it is one
+// stream for both.
+Time SimStore::request_arrival(const Way& way) {
+  const Time arrival = std::max(world().now() + way.delay, subscribed_);
+  if (!plan().in_order) return arrival;
+  return last_arrival_ = std::max(arrival, last_arrival_ + 1);
+}
+
+Time SimStore::reply_arrival(const Way& way) {
+  const Time arrival = world().now() + way.delay;
+  if (plan().family != Plan::Family::session) return arrival;
+  return last_reply_ = std::max(arrival, last_reply_ + 1);
+}
+
 // The road of every verb: over the network, through the server, back again; or not.
 template <class Reply>
-void SimStore::ask(const std::string& what, Call<Reply> call, std::function<Reply()> execute,
-                   std::function<void(const Reply&, bool in_time)> seen) {
-  if (closed_ || !node_.alive()) return;  // the dropped Call answers by itself
-  const std::uint64_t id = ++last_id_;
+void SimStore::ask(const std::string& what, Call<Reply> call,
+                   std::function<void(const Question&, Done<Reply>)> execute,
+                   std::function<void(const Question&, Reply&, bool in_time)> seen) {
+  if (closed_ || !node().alive()) return;  // the dropped Call answers by itself
+  asking();
+  const Question question{++last_id_, connection_, local_now()};
+  const std::uint64_t id = question.id;
   const TimePoint deadline = call.deadline();
   auto open = std::make_shared<Call<Reply>>(std::move(call));
-  if (world_.tracing()) world_.trace(who(), "asks " + what + " (" + std::to_string(id) + ")");
+  if (world().tracing()) world().trace(who(), "asks " + what + " (" + std::to_string(id) + ")");
   if (strikes(Fault::refused)) {
-    world_.at(node_, world_.now() + plan_.shortest_delay, [open] {
+    world().at(node(), world().now() + plan().shortest_delay, [open] {
       open->answer(Reply(NoAnswer{.executed = false, .text = "connection refused"}));
     });
     return;
   }
   open_[id].break_off = [open] { open->answer(Reply(NoAnswer{.text = "connection reset"})); };
   const Way there = request_way();
-  const std::uint64_t connection = connection_;
-  Time arrival = world_.now() + there.delay;
-  if (plan_.in_order) arrival = last_arrival_ = std::max(arrival, last_arrival_ + 1);
+  const Time arrival = request_arrival(there);
 
   // Some transports notice by themselves that no answer came, others leave the Call open.
-  if (random_.chance(50)) {
-    world_.at(node_, node_.true_time(deadline) + random_.skewed(0, millis(50)), [this, id, open] {
-      if (open_.erase(id) > 0) open->answer(Reply(NoAnswer{.text = "no answer in time"}));
-    });
+  if (random().chance(50)) {
+    world().at(node(), node().true_time(deadline) + random().skewed(0, millis(50)),
+               [this, id, open] {
+                 if (open_.erase(id) > 0)
+                   open->answer(Reply(NoAnswer{.text = "no answer in time"}));
+               });
   }
   if (there.lost || cut()) return;
-  ++under_way_;
-  world_.at(arrival, [=, this] {
-    --under_way_;
-    if (cut()) return;
-    if (connection != connection_ && random_.chance(50)) return;  // died in the socket
-    Reply reply = execute();
+  const auto reply_leaves = [=, this](Reply reply) {
     const Way back = reply_way();
-    if (back.lost || cut() || connection != connection_) return;
+    if (back.lost || cut() || question.connection != connection_) return;
     ++under_way_;
-    world_.at(node_, world_.now() + back.delay, [=, this] {
+    world().at(node(), reply_arrival(back), [=, this]() mutable {
       --under_way_;
       if (cut() || open_.erase(id) == 0) return;
-      if (world_.tracing()) world_.trace(who(), "is answered (" + std::to_string(id) + ")");
-      seen(reply, node_.local(world_.now()) < deadline);
-      open->answer(reply);
+      if (world().tracing()) world().trace(who(), "is answered (" + std::to_string(id) + ")");
+      seen(question, reply, local_now() < deadline);
+      open->answer(std::move(reply));
     });
+  };
+  ++under_way_;
+  world().at(arrival, [=, this] {
+    --under_way_;
+    if (cut()) return;
+    if (question.connection != connection_ && random().chance(50)) return;  // died in the socket
+    execute(question, reply_leaves);
   });
 }
 
 void SimStore::try_grant(const store::GrantRequest& request, Call<store::GrantReply> call) {
-  const Time sent = world_.now();
-  auto attempt = std::make_shared<std::uint64_t>(0);
+  const Time sent = world().now();
   ask<store::GrantReply>(
       "try_grant " + std::to_string(request.owner.claim), std::move(call),
-      [this, request, attempt] {
-        store::GrantReply reply = server_.try_grant(request);
-        *attempt = server_.last_attempt();
-        return reply;
+      [this, request](const Question& question, Done<store::GrantReply> done) {
+        execute(question, request, std::move(done));
       },
-      [this, sent, attempt, owner = request.owner](const store::GrantReply& reply, bool in_time) {
-        server_.heard_of(owner, *attempt);
+      [this, sent, owner = request.owner](const Question& question, store::GrantReply& reply,
+                                          bool in_time) {
+        arrived(question, owner, reply);
         const auto* granted = std::get_if<store::Granted>(&reply);
-        if (granted != nullptr && in_time) grant_sent_[granted->fence] = sent;
-        if (granted == nullptr) lined_up_.try_emplace(owner.claim, world_.now());
+        if (granted != nullptr && in_time) {
+          grant_sent_[granted->fence] = sent;
+          grant_lease_[granted->fence] = granted->lease.count();
+        }
+        if (std::holds_alternative<store::Refused>(reply)) {
+          lined_up_.try_emplace(owner.claim, world().now());
+        }
       });
 }
 
 void SimStore::renew(std::span<const store::Renewal> renewals, Call<store::RenewReply> call) {
   const std::vector<store::Renewal> batch(renewals.begin(), renewals.end());
-  const std::size_t first = history_.renewals.size();
+  check::History& history = link_.history;
+  const std::size_t first = history.renewals.size();
   for (const store::Renewal& each : batch) {
-    history_.renewals.push_back({.client = node_.number(),
-                                 .owner = each.owner.claim,
-                                 .name = each.name.bytes(),
-                                 .grant_fence = each.fence,
-                                 .sent = world_.now(),
-                                 .lease_ns = each.lease.count(),
-                                 .confirming = !grant_sent_.contains(each.fence)});
+    history.renewals.push_back({.client = node().number(),
+                                .owner = each.owner.claim,
+                                .name = each.name.bytes(),
+                                .grant_fence = each.fence,
+                                .sent = world().now(),
+                                .lease_ns = each.lease.count(),
+                                .confirming = !grant_sent_.contains(each.fence)});
   }
-  const Time sent = world_.now();
+  const Time sent = world().now();
   ask<store::RenewReply>(
       "renew " + std::to_string(batch.front().owner.claim), std::move(call),
-      [this, batch] { return server_.renew(batch); },
-      [this, batch, first, sent](const store::RenewReply& reply, bool in_time) {
-        const auto& replies = std::get<std::vector<store::RenewalReply>>(reply);
-        for (std::size_t i = 0; i < replies.size(); ++i) {
-          const bool renewed = std::holds_alternative<store::Renewed>(replies[i]);
-          check::Renewal& record = history_.renewals[first + i];
-          if (renewed && record.confirming) grant_sent_[record.grant_fence] = sent;
-          if (!in_time) continue;  // the engine had given it up
-          record.answered = world_.now();
-          record.outcome = renewed ? check::Renewed::renewed : check::Renewed::gone;
+      [this, batch](const Question& question, Done<store::RenewReply> done) {
+        execute(question, batch, std::move(done));
+      },
+      [this, first, sent](const Question& question, store::RenewReply& reply, bool in_time) {
+        arrived(question, reply);
+        const auto* replies = std::get_if<std::vector<store::RenewalReply>>(&reply);
+        for (std::size_t i = 0; replies != nullptr && i < replies->size(); ++i) {
+          const auto* renewed = std::get_if<store::Renewed>(&(*replies)[i]);
+          const bool gone = std::holds_alternative<store::Gone>((*replies)[i]);
+          check::Renewal& record = link_.history.renewals[first + i];
+          if (renewed != nullptr && record.confirming) grant_sent_[record.grant_fence] = sent;
+          if (!in_time || (renewed == nullptr && !gone)) continue;  // the engine had given it up
+          record.answered = world().now();
+          record.outcome = gone ? check::Renewed::gone : check::Renewed::renewed;
+          if (!gone) record.lease_ns = std::min(record.lease_ns, renewed->lease.count());
         }
       });
 }
 
 void SimStore::release(const store::HoldKey& key, Call<store::ReleaseReply> call) {
-  if (node_.alive()) {
-    history_.releases.push_back({.client = node_.number(),
-                                 .owner = key.owner.claim,
-                                 .name = key.name.bytes(),
-                                 .grant_fence = key.fence,
-                                 .sent = world_.now()});
+  if (node().alive()) {
+    link_.history.releases.push_back({.client = node().number(),
+                                      .owner = key.owner.claim,
+                                      .name = key.name.bytes(),
+                                      .grant_fence = key.fence,
+                                      .sent = world().now()});
   }
+  parting(key);
   ask<store::ReleaseReply>(
       "release " + std::to_string(key.owner.claim), std::move(call),
-      [this, key] { return server_.release(key); }, [](const store::ReleaseReply&, bool) {});
+      [this, key](const Question& question, Done<store::ReleaseReply> done) {
+        execute(question, key, std::move(done));
+      },
+      [this, key](const Question&, store::ReleaseReply& reply, bool) { arrived(key, reply); });
 }
 
 void SimStore::withdraw(const store::ClaimKey& key, Call<store::WithdrawReply> call) {
+  parting(key);
   ask<store::WithdrawReply>(
       "withdraw " + std::to_string(key.owner.claim), std::move(call),
-      [this, key] { return server_.withdraw(key); }, [](const store::WithdrawReply&, bool) {});
+      [this, key](const Question& question, Done<store::WithdrawReply> done) {
+        execute(question, key, std::move(done));
+      },
+      [this, key](const Question&, store::WithdrawReply& reply, bool) { arrived(key, reply); });
 }
 
 store::WatchPtr SimStore::watch(const store::ClaimKey& key, store::WakeFn wake_fn) {
   const std::uint64_t id = ++last_id_;
-  watches_.emplace(id, std::move(wake_fn));
+  watches_.emplace(id, Watched{key, std::move(wake_fn)});
   // The subscription travels like a request: in order, it is there before the next attempt.
-  Time arrival = world_.now() + random_.skewed(plan_.shortest_delay, plan_.longest_delay);
-  if (plan_.in_order) arrival = last_arrival_ = std::max(arrival, last_arrival_ + 1);
+  const Time arrival =
+      request_arrival({.delay = random().skewed(plan().shortest_delay, plan().longest_delay)});
+  // A wake may be missed because it was not there yet, but where nothing goes wrong none is: a store
+  // sees to it that what is asked after the watch is answered after it.
+  if (plan().calm()) subscribed_ = std::max(subscribed_, arrival);
   if (!cut()) {
-    world_.at(arrival, [this, id, owner = key.owner] {
-      if (watches_.contains(id) && !cut()) server_.subscribe(owner, this, id);
+    world().at(arrival, [this, id, key] {
+      if (watches_.contains(id) && !cut()) subscribe(id, key);
     });
   }
   return std::make_unique<WatchHandle>(this, id, key.owner);
@@ -200,25 +220,25 @@ void SimStore::wake(std::uint64_t watch, const store::Wake& wake) {
   const auto tell = [this, watch, told = std::make_shared<const store::Wake>(wake)] {
     const auto found = watches_.find(watch);
     if (found == watches_.end() || cut()) return;
-    if (world_.tracing()) {
-      world_.trace(who(), told->offer
-                              ? "is woken: offer of fence " + std::to_string(told->offer->fence)
-                              : std::string("is woken: look"));
+    if (world().tracing()) {
+      world().trace(who(), told->offer
+                               ? "is woken: offer of fence " + std::to_string(told->offer->fence)
+                               : std::string("is woken: look"));
     }
-    const store::WakeFn fn = found->second;  // it may end the watch
+    const store::WakeFn fn = found->second.wake;  // it may end the watch
     fn(*told);
   };
-  const Time delay = random_.skewed(plan_.shortest_delay, plan_.longest_delay);
-  world_.at(node_, world_.now() + delay, tell);
+  const Time delay = random().skewed(plan().shortest_delay, plan().longest_delay);
+  world().at(node(), world().now() + delay, tell);
   if (strikes(Fault::doubled_wake)) {
-    world_.at(node_, world_.now() + delay + random_.between(0, plan_.longest_lease()), tell);
+    world().at(node(), world().now() + delay + random().between(0, plan().longest_lease()), tell);
   }
 }
 
 void SimStore::reset() {
   ++connection_;
   const auto broken = std::exchange(open_, {});
-  for (const auto& [id, open] : broken) world_.at(node_, world_.now(), open.break_off);
+  for (const auto& [id, open] : broken) world().at(node(), world().now(), open.break_off);
 }
 
 void SimStore::close() {
@@ -226,9 +246,6 @@ void SimStore::close() {
   const auto broken = std::exchange(open_, {});
   for (const auto& [id, open] : broken) open.break_off();
 }
-
-void SimStore::inspect(std::string_view, Call<store::InspectReply>) {}
-void SimStore::force_release(const store::ForceRequest&, Call<store::ForceReply>) {}
 
 Time SimStore::lined_up(std::uint64_t claim) const {
   const auto found = lined_up_.find(claim);
@@ -238,6 +255,11 @@ Time SimStore::lined_up(std::uint64_t claim) const {
 Time SimStore::grant_sent(std::uint64_t fence) const {
   const auto found = grant_sent_.find(fence);
   return found == grant_sent_.end() ? kNever : found->second;
+}
+
+std::int64_t SimStore::grant_lease_ns(std::uint64_t fence) const {
+  const auto found = grant_lease_.find(fence);
+  return found == grant_lease_.end() ? 0 : found->second;
 }
 
 }  // namespace holdfast::sim

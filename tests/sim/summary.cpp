@@ -38,11 +38,56 @@ void add(std::array<check::Tally, check::kRules>& to,
   }
 }
 
+void add(Share& to, const Share& from) {
+  to.schedules += from.schedules;
+  to.calm += from.calm;
+  to.any += from.any;
+  to.fifo += from.fifo;
+  to.hand_off += from.hand_off;
+  add(to.figures, from.figures);
+}
+
+Share share_of(const Verdict& verdict) {
+  const Plan& plan = verdict.plan;
+  Share share;
+  share.schedules = 1;
+  share.calm = plan.calm() ? 1 : 0;
+  share.any = plan.fifo_percent == 0 ? 1 : 0;
+  share.fifo = plan.fifo_percent == 100 ? 1 : 0;
+  share.hand_off = plan.hand_off() ? 1 : 0;
+  share.figures = verdict.report.figures;
+  return share;
+}
+
+constexpr const char* kFamilyNames[] = {"lease", "session"};
+constexpr const char* kLockNames[] = {"mutex", "shared mutex", "semaphore"};
+constexpr std::size_t kSorts = std::size(kFamilyNames) * std::size(kLockNames);
+
+void print_shares(std::ostream& out,
+                  const std::map<std::pair<Plan::Family, Plan::Locks>, Share>& shares) {
+  char line[200];
+  out << "family   kind          schedules   calm    any   fifo   both  hand-off     grants  "
+         "hand-offs\n";
+  const auto count = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  for (const auto& [sort, share] : shares) {
+    std::snprintf(line, sizeof line,
+                  "%-8s %-12s %10llu %6llu %6llu %6llu %6llu %9llu %10llu %10llu\n",
+                  kFamilyNames[static_cast<std::size_t>(sort.first)],
+                  kLockNames[static_cast<std::size_t>(sort.second)], count(share.schedules),
+                  count(share.calm), count(share.any), count(share.fifo),
+                  count(share.schedules - share.any - share.fifo), count(share.hand_off),
+                  count(share.figures.grants), count(share.figures.hand_offs));
+    out << line;
+  }
+  out << "\n";
+}
+
 }  // namespace
 
 void Summary::add(std::uint64_t seed, const Verdict& verdict) {
   ++schedules;
   events += verdict.events;
+  sim::add(shares[{verdict.plan.family, verdict.plan.locks}], share_of(verdict));
   faults.add(verdict.faults);
   sim::add(figures, verdict.report.figures);
   sim::add(tallies, verdict.report.tallies);
@@ -54,6 +99,7 @@ void Summary::add(std::uint64_t seed, const Verdict& verdict) {
 void Summary::add(const Summary& other) {
   schedules += other.schedules;
   events += other.events;
+  for (const auto& [sort, share] : other.shares) sim::add(shares[sort], share);
   faults.add(other.faults);
   sim::add(figures, other.figures);
   sim::add(tallies, other.tallies);
@@ -61,6 +107,12 @@ void Summary::add(const Summary& other) {
 }
 
 bool Summary::thorough() const {
+  if (shares.size() < kSorts) return false;
+  for (const auto& [sort, share] : shares) {
+    const bool both = sort.second != Plan::Locks::mutexes ||
+                      (share.hand_off > 0 && share.hand_off < share.schedules);
+    if (share.calm == 0 || share.any == 0 || share.fifo == 0 || !both) return false;
+  }
   for (const FaultCounts::Count& count : faults.of) {
     if (count.schedules * 100 < schedules || count.inside < 100) return false;
   }
@@ -70,6 +122,7 @@ bool Summary::thorough() const {
 std::string Summary::text() const {
   std::ostringstream out;
   char line[200];
+  print_shares(out, shares);
   out << "fault          schedules      %       hits  inside an open operation\n";
   for (std::size_t i = 0; i < kFaults; ++i) {
     const FaultCounts::Count& count = faults.of[i];

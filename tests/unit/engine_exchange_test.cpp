@@ -171,6 +171,55 @@ TEST(EngineExchange, WhatIsLostCannotBeExchanged) {
   EXPECT_THAT(probe.said(), IsEmpty());
 }
 
+// ---- questions from before the hold, which the store sees after the exchange ----
+
+// Claim 1 was granted at its second question, then claim 2 is to take its place; the first question
+// is still open.
+struct LateQuestion {
+  LateQuestion() {
+    probe.acquire(wanting(Shape::upgradeable()));
+    late = probe.call(1);
+    probe.pass(3s);  // given up, and asked again
+    probe.grant(1, 100);
+    op = probe.acquire(wanting(Shape::shared(), probe.hold(1)));
+    probe.said();
+  }
+  void answered(const store::GrantReply& reply) { probe.answer(late, reply); }
+
+  EngineProbe probe;
+  store::CallId late = 0;
+  OpId op = 0;
+};
+
+TEST(EngineExchange, APlaceInLineThatALateQuestionTookForTheOldHoldIsGivenBack) {
+  LateQuestion question;
+  question.answered(EngineProbe::refusal());
+  EXPECT_THAT(question.probe.said(), IsEmpty()) << "it may have been refused before the grant";
+  question.probe.grant(2, 101);
+  EXPECT_THAT(question.probe.said(), ElementsAre("withdraw #1"));
+}
+
+TEST(EngineExchange, AGrantThatALateQuestionGotForTheOldHoldIsGivenBack) {
+  LateQuestion question;
+  question.answered(store::Granted{102, 0, 30s});
+  question.probe.grant(2, 101);
+  EXPECT_THAT(question.probe.said(), ElementsAre("withdraw #1"));
+}
+
+TEST(EngineExchange, ALateAnswerThatNamesTheOldHoldLeavesNothingBehind) {
+  LateQuestion question;
+  question.answered(store::Granted{100, 0, 30s});
+  question.probe.grant(2, 101);
+  EXPECT_THAT(question.probe.said(), IsEmpty());
+}
+
+TEST(EngineExchange, WhatALateQuestionLeftIsGivenBackAlsoIfTheHoldIsLost) {
+  LateQuestion question;
+  question.answered(EngineProbe::refusal());
+  question.probe.reject(2, Errc::lost);
+  EXPECT_THAT(question.probe.said(), Contains("withdraw #1"));
+}
+
 // ---- whose turn it is ----
 
 TEST(EngineExchange, ReadersOfOneClientHaveAClaimEach) {

@@ -1,0 +1,38 @@
+// Bugs on purpose in the model of a session store, beside those of the engine (core/planted.hpp): what
+// an author of such a store gets wrong. The same program plants both; HOLDFAST_MODEL_BUG(...) is
+// `false` in the other one.
+#pragma once
+
+#include <cstdint>
+
+namespace holdfast::sim {
+
+#define HOLDFAST_MODEL_BUGS(X)                                                                  \
+  X(stale_follower_renews, "a cut-off follower answers a renewal from its stale state")         \
+  X(newest_sync_counts, "half the session counts from the newest sync, whatever was before it") \
+  X(expiry_keeps_entries, "the entries of an expired session stay, so nobody is woken")         \
+  X(session_reborn, "an expired session comes back under its old id with its entries")          \
+  X(create_twice, "after a lost reply the entry is created a second time")                      \
+  X(delete_once, "an unanswered delete is not repeated while the session lives")                \
+  X(old_stream_writes, "the leader takes writes from a connection that was given up")           \
+  X(fence_of_client, "the fence comes from the client's own counter")                           \
+  X(order_by_name, "entries are sorted by their owner's name, not by their sequence number")    \
+  X(writer_minds_writers, "a writer looks only for writers before it")                          \
+  X(permits_overtake, "who wants few permits overtakes those who want many")
+
+enum class ModelBug : std::uint8_t {
+  none,
+#define X(name, text) name,
+  HOLDFAST_MODEL_BUGS(X)
+#undef X
+};
+
+#ifdef HOLDFAST_PLANTED_BUGS
+inline ModelBug planted_model_bug = ModelBug::none;  // set before the first schedule is run
+#define HOLDFAST_MODEL_BUG(bug) \
+  (::holdfast::sim::planted_model_bug == ::holdfast::sim::ModelBug::bug)
+#else
+#define HOLDFAST_MODEL_BUG(bug) false
+#endif
+
+}  // namespace holdfast::sim
