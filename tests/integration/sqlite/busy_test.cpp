@@ -49,8 +49,7 @@ TEST_F(SqliteBusy, ForTooLongIsNoAnswerNotANo_F119) {
   EXPECT_TRUE(is_no_answer(open().mutex("lock").try_acquire()));
   EXPECT_TRUE(hold->valid());
   unlock_file();
-  EXPECT_TRUE(
-      eventually([&] { return client.mutex("lock").acquire({.wait = kSoon}).has_value(); }));
+  EXPECT_TRUE(eventually([&] { return client.mutex("lock").acquire({.wait = kSoon}).has_value(); }));
   EXPECT_TRUE(hold->release());
 }
 

@@ -68,8 +68,7 @@ TEST_F(SqlitePause, InTheMiddleOfAWriteIsNoAnswerForAllAndHarmsNobody) {
   const Client client = open({.answer_within = 250ms, .patience = 1s});
   EXPECT_TRUE(is_no_answer(client.mutex("lock").acquire({.wait = kSoon})));
   raw.must("ROLLBACK");
-  EXPECT_TRUE(
-      eventually([&] { return client.mutex("lock").acquire({.wait = kSoon}).has_value(); }));
+  EXPECT_TRUE(eventually([&] { return client.mutex("lock").acquire({.wait = kSoon}).has_value(); }));
 }
 
 }  // namespace
