@@ -205,9 +205,11 @@ void Driver::run(std::vector<core::Action> actions, Asker asker) {
     Frame* outer;
     ~Leave() { t_frames = outer; }
   } leave{outer};
-  for (std::size_t i = 0; i < frame.queue.size(); ++i) {
-    core::Action action = std::move(frame.queue[i]);  // running it may add to the queue
-    std::visit([this](auto& each) { run(each); }, action);
+  while (!frame.queue.empty()) {
+    std::vector<core::Action> batch = std::exchange(frame.queue, {});
+    for (core::Action& action : batch) {  // running it may add to the queue
+      std::visit([this](auto& each) { run(each); }, action);
+    }
   }
 }
 

@@ -33,6 +33,38 @@ double repeat_for(Duration length, Work&& work) {
   return rate(count, now - start);
 }
 
+// How long one of two that are compared works before the other has its turn: short against the
+// moods of a busy machine, long against what a change costs.
+constexpr Duration kTurn = std::chrono::milliseconds(10);
+
+struct Compared {
+  double first = 0;
+  double second = 0;
+};
+
+template <class First, class Second>
+Compared compare_for(Duration length, First&& first, Second&& second) {
+  const TimePoint end = later(boot_now(), length);
+  std::uint64_t counts[2] = {};
+  Duration took[2] = {};
+  const auto turn = [&](int which, auto& work) {
+    const TimePoint start = boot_now();
+    TimePoint now = start;
+    for (; now - start < kTurn; now = boot_now()) {
+      work();
+      ++counts[which];
+    }
+    took[which] += now - start;
+  };
+  do {  // each is as often the one behind the other
+    turn(0, first);
+    turn(1, second);
+    turn(1, second);
+    turn(0, first);
+  } while (boot_now() < end);
+  return {rate(counts[0], took[0]), rate(counts[1], took[1])};
+}
+
 void pair(const Mutex& mutex) {
   auto hold = mutex.acquire();
   if (!hold) throw Refusal(hold.error());
@@ -98,8 +130,14 @@ Rates run_rounds(const Client& client, const RoundsPlan& plan) {
   Rates rates;
   for (int round = 0; round < plan.rounds; ++round) {
     Interruption::check();
-    if (raw) rates.raw.push_back(repeat_for(slice, [&] { raw->pair(); }));
-    rates.alone.push_back(repeat_for(slice, [&] { pair(alone); }));
+    if (raw) {
+      const Compared both = compare_for(
+          2 * slice, [&] { raw->pair(); }, [&] { pair(alone); });
+      rates.raw.push_back(both.first);
+      rates.alone.push_back(both.second);
+    } else {
+      rates.alone.push_back(repeat_for(slice, [&] { pair(alone); }));
+    }
     rates.threads.push_back(crowd(crowded, slice));
     rival.begin();
     rates.rivalled.push_back(crowd(crowded, slice));

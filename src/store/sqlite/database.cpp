@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "transport/futex.hpp"
@@ -56,10 +57,8 @@ void check(sqlite3* db, int code) {
 
 // --- statements ---
 
-Statement::~Statement() {
-  sqlite3_reset(statement_);
-  sqlite3_clear_bindings(statement_);
-}
+// What was bound stays, though it may be gone: whoever uses the statement next binds everything anew.
+Statement::~Statement() { sqlite3_reset(statement_); }
 
 Statement& Statement::bind(std::int64_t value) {
   check(db_, sqlite3_bind_int64(statement_, ++bound_, value));
@@ -84,6 +83,7 @@ Statement& Statement::bind_null() {
 }
 
 bool Statement::step() {
+  assert(bound_ == sqlite3_bind_parameter_count(statement_));
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
@@ -183,7 +183,9 @@ bool Database::moved() {
   return moved_;
 }
 
-bool Database::moved_lately() { return clock_.now() - looked_ < kMovedLately ? moved_ : moved(); }
+bool Database::moved_lately(TimePoint now) {
+  return now - looked_ < kMovedLately ? moved_ : moved();
+}
 
 Database::Inodes Database::log_inodes() const {
   Inodes inodes{};

@@ -89,7 +89,7 @@ class Database {
   // its log and the log's index, without which each process would go on in a state of its own.
   bool moved();
   // As of a few milliseconds ago at most: moved() costs as much as a tenth of a grant.
-  bool moved_lately();
+  bool moved_lately(TimePoint now);
   void know_logs() { logs_ = log_inodes(); }
   // Copies the log back into the file, so that its space can be used again. False if readers prevent it.
   bool empty_log();

@@ -92,7 +92,8 @@ template <class Reply, class Arguments, class Verb>
 Reply SqliteStore::attempt(TimePoint deadline, const Arguments& arguments, Verb verb,
                            Wakes& wakes) {
   // A little earlier: "certainly not done" helps only if it arrives in time.
-  db_->give_up_at(deadline - left_until(deadline, clock_.now()) / 8);
+  asked_at_ = clock_.now();
+  db_->give_up_at(deadline - left_until(deadline, asked_at_) / 8);
   for (bool first = true;; first = false) {
     try {
       return verb(*this, arguments, wakes);
@@ -102,6 +103,7 @@ Reply SqliteStore::attempt(TimePoint deadline, const Arguments& arguments, Verb 
       // On a full disk the log's own space is all there is: once copied back it can be used again,
       // so that what was taken can also be given back.
       if (none.why != Errc::store_full || !first || !find_room()) return none;
+      asked_at_ = clock_.now();
     } catch (const std::bad_alloc&) {
       wakes.clear();
       return NoAnswer{.why = Errc::out_of_memory, .executed = false};
@@ -153,10 +155,10 @@ void SqliteStore::try_grant(const GrantRequest& request, Call<GrantReply> call) 
 }
 
 GrantReply SqliteStore::do_grant(const GrantRequest& ask, Wakes& wakes) {
-  need_file(db_->moved_lately());
+  need_file(db_->moved_lately(asked_at_));
   need_session();
   if (simple(ask)) {
-    const TimePoint now = clock_.now();
+    const TimePoint now = asked_at_;
     Statement grant = db_->prepare(kGrant);
     grant.bind_blob(ask.name.bytes())
         .bind_blob(client_bytes_)
@@ -243,7 +245,7 @@ ReleaseReply SqliteStore::do_release(const HoldKey& key, Wakes& wakes) {
         .bind_blob(ours ? client_bytes_ : other)
         .bind(signed_of(key.owner.claim))
         .bind(signed_of(key.fence))
-        .bind(ns(clock_.now()))
+        .bind(ns(asked_at_))
         .run();
     if (db_->changes() == 1) return Released{};
   }
@@ -500,21 +502,21 @@ std::optional<Wake> SqliteStore::Sight::wake_for(const OwnerId& claim) const {
 
 void SqliteStore::CellVerbs::read(const CellKey& key, Call<CellReply> call) {
   store_.ask(std::move(call), key, [](SqliteStore& self, const CellKey& it, Wakes&) {
-    self.need_file(self.db_->moved_lately());
+    self.need_file(self.db_->moved_lately(self.asked_at_));
     return read_cell(*self.db_, it);
   });
 }
 
 void SqliteStore::CellVerbs::write(const CellWrite& request, Call<CellReply> call) {
   store_.ask(std::move(call), request, [](SqliteStore& self, const CellWrite& it, Wakes& wakes) {
-    self.need_file(self.db_->moved_lately());
+    self.need_file(self.db_->moved_lately(self.asked_at_));
     return self.told(it.key, write_cell(*self.db_, it, self.clock_), wakes);
   });
 }
 
 void SqliteStore::CellVerbs::add(const CellAdd& request, Call<CellReply> call) {
   store_.ask(std::move(call), request, [](SqliteStore& self, const CellAdd& it, Wakes& wakes) {
-    self.need_file(self.db_->moved_lately());
+    self.need_file(self.db_->moved_lately(self.asked_at_));
     return self.told(it.key, add_to_cell(*self.db_, it, self.clock_), wakes);
   });
 }

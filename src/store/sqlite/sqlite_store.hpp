@@ -146,6 +146,7 @@ class SqliteStore final : public Store {
 
   std::mutex mutex_;  // guards what is below
   std::unique_ptr<Database> db_;
+  TimePoint asked_at_{};  // when the verb under way began
   std::unique_ptr<OwnSession> session_;
   CellWaiters cell_waiters_{client_bytes_};
 
