@@ -33,8 +33,8 @@ struct SemaphoreOptions {
 //              anybody: below what is in use, the next is served when enough came back.
 // On error     As Mutex. size_mismatch if the semaphore is in use with another number of permits, or
 //              has fewer than are asked for; unsupported if the store has no such locks.
-//              set_size: as Latch, unknown if the store fell silent.
-// Blocking     As Mutex.
+//              set_size() and size(): as Latch; unknown or unavailable if the store fell silent.
+// Blocking     As Mutex. set_size() and size() wait up to ClientOptions::patience for a silent store.
 // Threads      From any thread.
 class Semaphore {
  public:

@@ -33,6 +33,9 @@ const char* next_step(Errc why) {
       return "make room in the store";
     case Errc::would_deadlock:
       return "the same Owner holds it already";
+    case Errc::unsupported:
+      return "this store has no locks of that kind and order; its page in docs/stores says which "
+             "it has";
     default:
       return nullptr;
   }

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdio>
 
 #include <unistd.h>
@@ -52,7 +53,7 @@ struct Report {
 };
 
 std::string goal_text(const Terminal& terminal, double ratio, double goal) {
-  const bool met = ratio >= goal;
+  const bool met = std::round(ratio * 100) >= goal * 100;  // as it is shown
   const char* const mark = terminal.unicode() ? (met ? " ✓" : " ✗") : (met ? " ok" : " no");
   return terminal.paint(met ? Color::green : Color::yellow, format("  goal %.1f", goal) + mark);
 }

@@ -9,15 +9,15 @@ const std::string_view kExitCodesTopic = R"(exit codes
     0   done
     1   show, ls --exit-code: no such lock; release: that fence does not hold it (any more)
    64   the command line is wrong
-   65   a name, URL or duration is wrong
+   65   a name, URL or duration is wrong, or the name is in use as another kind of lock
    69   the store cannot be reached, is full or did not answer
    70   internal error
-   71   the operating system refused something: fork, memory, output
+   71   the operating system refused something: fork, memory, output; or somebody killed the guardian
    73   the embedded store cannot be created
    75   busy: not acquired in time (run -E changes it)
    76   the store answered nonsense, is damaged or of another version
    77   no permission
-   78   this store cannot do that
+   78   this store cannot do that, or the semaphore has another number of permits
    80   the lock was lost while the command ran; the command was stopped
   126   the command cannot be executed
   127   the command was not found
@@ -32,6 +32,7 @@ const std::string_view kUrlsTopic = R"(store URLS
 
   embedded:          a file of this user on this machine
   sqlite:/path.db    a file that all users of the lock name; on a local file system
+  dir:/path          a folder that all users of the lock see; plain locks only
   memory:            inside this one process only: for trying things out
 
   Options follow a question mark: scheme:rest?key=value&key=value. Passwords in URLs are never shown;

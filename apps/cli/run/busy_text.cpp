@@ -71,7 +71,7 @@ std::string busy_text(const BusyCase& busy, const Error& error, TimePoint now, W
   text += "  try      --wait " + duration_text(longer(busy.wait)) + "   |   holdfast show " + name;
   if (looked) {
     text += "   |   ask " + shown(record->program) + " before: holdfast release " + name +
-            " --fence " + std::to_string(busy.sight->holder()->fence.value());
+            " --fence " + std::to_string(busy.sight->holder()->fence.value()) + " --reason TEXT";
   }
   return text + "\n";
 }

@@ -19,7 +19,7 @@ std::vector<std::string> job_environment(const RunOptions& options, const RunHol
   };
   set("HOLDFAST_HELD", "1");
   set("HOLDFAST_LOCK", options.name);
-  set("HOLDFAST_FENCE", holds.fences());
+  set("HOLDFAST_FENCE", holds.fences_text());
   set("HOLDFAST_OWNER", holds.owners());
   set("HOLDFAST_MODE", options.mode.text());
   if (const std::string slots = holds.slots(); !slots.empty()) set("HOLDFAST_SLOTS", slots);

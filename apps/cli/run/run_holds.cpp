@@ -52,7 +52,13 @@ std::string RunHolds::lost_name() const {
   return {};
 }
 
-std::string RunHolds::fences() const {
+std::vector<std::uint64_t> RunHolds::fences() const {
+  std::vector<std::uint64_t> all;
+  for (const auto& member : members_) all.push_back(member->hold.fence().value());
+  return all;
+}
+
+std::string RunHolds::fences_text() const {
   return joined(members_, [](const Hold& hold) { return std::to_string(hold.fence().value()); });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -22,7 +23,8 @@ class RunHolds {
   std::stop_token lost() const { return lost_.get_token(); }
   std::string lost_name() const;  // of the first that is; empty if none is
   // Of each, in the order of the names.
-  std::string fences() const;  // "7,12"
+  std::vector<std::uint64_t> fences() const;
+  std::string fences_text() const;  // "7,12"
   std::string owners() const;
   std::string slots() const;  // "0 3"; of several "0 3,1"
   FencingToken first_fence() const { return members_.front()->hold.fence(); }

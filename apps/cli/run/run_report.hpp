@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/json.hpp"
 #include "holdfast/fence.hpp"
@@ -24,7 +26,7 @@ struct RunReport {
   int code = 0;             // what `run` exits with
   std::optional<int> exit;  // the command's: its exit code, or 128 and its signal
   FencingToken fence{};
-  std::string fences{};  // with several locks: of each
+  std::vector<std::uint64_t> fences{};  // with several locks: of each
   Duration waited{};
   Duration held{};
   bool lost = false;  // also with --on-lost ignore, when the outcome is the command's

@@ -53,7 +53,7 @@ void RunTalk::acquired(const RunHolds& holds, Duration waited) {
     json["waited"] = seconds_of(waited);
     return tell(json);
   }
-  tell("acquired " + shown(options_.name) + ", fence " + holds.fences() + ", after " +
+  tell("acquired " + shown(options_.name) + ", fence " + holds.fences_text() + ", after " +
        duration_text(waited));
 }
 

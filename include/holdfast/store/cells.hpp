@@ -14,8 +14,8 @@
 
 namespace holdfast::store {
 
-// What a cell is used for. Cells of one name and different kinds are different cells, and none of
-// them has to do with a lock of that name.
+// What a cell is used for. Cells of one name and different kinds are different cells. Only `size` has to
+// do with a lock of that name: it says how many permits the semaphore has (store/store.hpp, permits).
 enum class CellKind : std::uint8_t { value, latch, size };
 
 struct CellKey {
