@@ -189,6 +189,7 @@ void Engine::on(const ReleaseWanted& event, TimePoint now, Outbox& out) {
   // The release leaves before the next claim of this room, so that whoever waits in the store's
   // line is served first.
   part(Parting::Verb::release, {claim.key, claim.fence}, claim.wanted.lease, event.op, now, out);
+  partings_.at(last_parting_).stray = claim.stray;
   if (HOLDFAST_PLANTED(renew_after_release)) {
     const RoomKey key = room_of(claim.wanted);
     detach(claim);
@@ -240,6 +241,10 @@ void Engine::on(const Answered<ReleaseReply>& event, TimePoint now, Outbox& out)
   if (found == partings_.end()) return;
   if (!std::holds_alternative<NoAnswer>(event.reply)) {
     const bool was_there = std::holds_alternative<store::Released>(event.reply);
+    // A hold that was gone may have made room for what a late question asked for.
+    if (!was_there && found->second.stray) {
+      part(Parting::Verb::withdraw, found->second.key(), found->second.lease(), kNobody, now, out);
+    }
     return apply(call.parting, found->second.on_answer(was_there, now), now, out);
   }
   if (found->second.call == event.call) {

@@ -12,6 +12,7 @@ Parting::Parting(const Pace& pace, store::Random& random, Verb verb, store::Hold
       random_(&random),
       verb_(verb),
       key_(std::move(key)),
+      lease_(lease),
       op_(op),
       repeat_until_(later(now, lease)),
       tell_by_(op == kNobody ? kNever : later(later(now, pace.answer_within), pace.answer_within)) {

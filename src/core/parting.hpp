@@ -45,16 +45,19 @@ class Parting {
 
   Verb verb() const { return verb_; }
   const store::HoldKey& key() const { return key_; }
+  Duration lease() const { return lease_; }
   OpId op() const { return op_; }
   void forget_op() { op_ = kNobody; }
 
   store::CallId call = 0;  // the question in flight; the engine's
+  bool stray = false;      // the store may have more of this claim than the hold; the engine's
 
  private:
   const Pace* pace_;
   store::Random* random_;
   Verb verb_;
   store::HoldKey key_;
+  Duration lease_;
   OpId op_;
   TimePoint repeat_until_;
   TimePoint tell_by_;

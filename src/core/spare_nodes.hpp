@@ -16,8 +16,8 @@
 namespace holdfast::core {
 
 // Memory for the nodes of an engine's maps. Each acquire and each release puts a dozen of them in and
-// takes them out again: what was given back is kept for the next of about that size. All of it goes with
-// this object, not before.
+// takes them out again: what was given back is kept for the next of about that size, up to kKept of
+// each.
 //
 // Threads      One at a time.
 class SpareNodes final : public std::pmr::memory_resource {
@@ -26,12 +26,8 @@ class SpareNodes final : public std::pmr::memory_resource {
   SpareNodes(const SpareNodes&) = delete;
   SpareNodes& operator=(const SpareNodes&) = delete;
   ~SpareNodes() override {
-    for (Spare*& first : spares_) {
-      while (first != nullptr) {
-        void* const gone = first;
-        first = first->next;
-        ::operator delete(gone);
-      }
+    for (Spares& spares : spares_) {
+      while (spares.first != nullptr) ::operator delete(take(spares));
     }
   }
 
@@ -39,8 +35,13 @@ class SpareNodes final : public std::pmr::memory_resource {
   struct Spare {
     Spare* next;
   };
+  struct Spares {
+    Spare* first = nullptr;
+    std::size_t count = 0;
+  };
   static constexpr std::size_t kStep = 64;
   static constexpr std::size_t kClasses = 33;  // up to 2 KiB
+  static constexpr std::size_t kKept = 64;
 
   // 0: not worth keeping. An address sanitizer should see each node come and go.
   static std::size_t class_of(std::size_t bytes, std::size_t alignment) {
@@ -58,10 +59,15 @@ class SpareNodes final : public std::pmr::memory_resource {
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
     const std::size_t size_class = class_of(bytes, alignment);
     if (size_class == 0) return std::pmr::new_delete_resource()->allocate(bytes, alignment);
-    Spare*& first = spares_[size_class];
-    if (first == nullptr) return ::operator new(size_class* kStep);
-    Spare* const found = first;
-    first = found->next;
+    Spares& spares = spares_[size_class];
+    const std::size_t size = size_class * kStep;
+    return spares.first != nullptr ? take(spares) : ::operator new(size);
+  }
+
+  static void* take(Spares& spares) {
+    Spare* const found = spares.first;
+    spares.first = found->next;
+    --spares.count;
     return found;
   }
 
@@ -71,12 +77,15 @@ class SpareNodes final : public std::pmr::memory_resource {
       std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
       return;
     }
-    spares_[size_class] = new (memory) Spare{spares_[size_class]};
+    Spares& spares = spares_[size_class];
+    if (spares.count == kKept) return ::operator delete(memory);
+    spares.first = new (memory) Spare{spares.first};
+    ++spares.count;
   }
 
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 
-  std::array<Spare*, kClasses> spares_{};
+  std::array<Spares, kClasses> spares_{};
 };
 
 }  // namespace holdfast::core

@@ -220,6 +220,22 @@ TEST(EngineExchange, WhatALateQuestionLeftIsGivenBackAlsoIfTheHoldIsLost) {
   EXPECT_THAT(question.probe.said(), Contains("withdraw #1"));
 }
 
+// An operator took the hold away, then the slow question came.
+TEST(EngineExchange, WhatALateQuestionLeftIsGivenBackAlsoIfTheReleaseFindsNothing) {
+  EngineProbe probe;
+  const OpId op = probe.acquire();
+  const store::CallId late = probe.call(1);
+  probe.pass(3s);
+  probe.grant(1, 100);
+  probe.answer(late, store::GrantReply(store::Granted{102, 0, 30s}));
+  probe.said();
+  const OpId release = probe.release(probe.hold(op));
+  EXPECT_THAT(probe.said(), ElementsAre("release #1"));
+  probe.release_gone(1);
+  EXPECT_THAT(probe.said(), ElementsAre("withdraw #1"));
+  EXPECT_EQ(probe.outcome(release), "lost");
+}
+
 // ---- whose turn it is ----
 
 TEST(EngineExchange, ReadersOfOneClientHaveAClaimEach) {
