@@ -88,8 +88,18 @@ void SwitchableStore::pass(Link link, Call<Reply> call, Verb verb) {
 }
 
 void SwitchableStore::try_grant(const GrantRequest& request, Call<GrantReply> call) {
+  const auto state = state_;  // the answer may be the store's end
+  const LockName name = request.name;
   pass(count(&VerbCounts::try_grant), std::move(call),
        [this, request](Call<GrantReply> to) { inner().try_grant(request, std::move(to)); });
+  const std::lock_guard lock(state->mutex);
+  ++state->asked[name];
+}
+
+std::uint64_t SwitchableStore::asked(const LockName& name) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->asked.find(name);
+  return found == state_->asked.end() ? 0 : found->second;
 }
 
 void SwitchableStore::renew(std::span<const Renewal> renewals, Call<RenewReply> call) {

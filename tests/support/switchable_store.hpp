@@ -55,6 +55,9 @@ class SwitchableStore final : public ForwardingStore {
 
   VerbCounts counts() const;
   std::uint64_t renewals(const store::HoldKey&) const;
+  // Of try_grant, for this lock: those that have returned, so that an answer which came at once was
+  // heard.
+  std::uint64_t asked(const store::LockName&) const;
 
   void try_grant(const store::GrantRequest&, store::Call<store::GrantReply>) override;
   void renew(std::span<const store::Renewal>, store::Call<store::RenewReply>) override;
@@ -86,6 +89,7 @@ class SwitchableStore final : public ForwardingStore {
     std::deque<Task> kept;
     VerbCounts counts;
     std::map<store::HoldKey, std::uint64_t> renewals;
+    std::map<store::LockName, std::uint64_t> asked;
   };
 
   Link count(std::uint64_t VerbCounts::*verb);
