@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "holdfast/holdfast.hpp"
+#include "support/effort.hpp"
 #include "support/forked_child.hpp"
 #include "support/soon.hpp"
 #include "support/temp_folder.hpp"
@@ -405,7 +406,7 @@ void expect_no_deadlock(const Mutex& one, const Mutex& two, int rounds) {
 
 TEST(MultiThreads, S30_OppositeOrdersOfOneClientNeverDeadlock) {
   const Client client = connect("memory:multi threads").value();
-  expect_no_deadlock(client.mutex("a"), client.mutex("b"), 5'000);
+  expect_no_deadlock(client.mutex("a"), client.mutex("b"), kSanitized ? 2'000 : 10'000);
   EXPECT_TRUE(client.inspect().value().empty());
 }
 
