@@ -140,7 +140,7 @@ TEST(BusyText, NamesTheHolderAndTheNextStep) {
   EXPECT_THAT(text, HasSubstr("lease    28s left, renewed 2s ago: alive\n"));
   EXPECT_THAT(text, HasSubstr("queue    you were 3rd of 5\n"));
   EXPECT_THAT(text, HasSubstr("--wait 2m   |   holdfast show orders/42   |   ask billing-7 before: "
-                              "holdfast release orders/42 --fence 91\n"));
+                              "holdfast release orders/42 --fence 91 --reason TEXT\n"));
 }
 
 TEST(BusyText, UsesTheStoresWordIfNobodyLooked) {
