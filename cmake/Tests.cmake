@@ -34,7 +34,7 @@ function(holdfast_test name)
     ${arg_LINK} holdfast-test-build GTest::gtest_main)
   holdfast_precompile_test(${name})
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    TEST_LIST ${name}_found PROPERTIES TIMEOUT 300)
+    TEST_LIST ${name}_found PROPERTIES TIMEOUT 900)
 
   # gtest_discover_tests() cannot hand on a list, so the labels are set once the tests are known.
   set(labels "${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake")
