@@ -77,7 +77,7 @@ std::string human_text(const Report& report, const Terminal& terminal) {
   if (rates.raw.empty()) {
     text += "  raw: left out; only on sqlite: files, where it is two statements\n";
   } else {
-    text += line(terminal, "raw: the store's two statements", rates.raw, {}, 0);
+    text += line(terminal, "raw: the two statements in SQL", rates.raw, {}, 0);
   }
   text += line(terminal, "one thread, acquire() and release()", rates.alone, rates.raw, kAloneGoal);
   text += line(terminal, threads, rates.threads, rates.raw, kThreadsGoal);

@@ -10,13 +10,13 @@ struct sqlite3_stmt;
 
 namespace holdfast::cli {
 
-// The store's own statements, word for word; a test compares them.
+// The store's own statements in plain SQL, with RETURNING where the store has its function noted(); a
+// test compares them.
 extern const char* const kRawGrant;
 extern const char* const kRawRelease;
 
-// What a lock costs the database at the very least: one row granted and released over and over, by
-// the two statements of the store's simple case, on a connection of our own to the store's file with
-// the same settings. No lease that is kept, no thread, no error that is understood.
+// What a lock costs whoever writes its two statements by hand: one row granted and released over and
+// over, on a connection of our own to the store's file with the same settings. No lease that is kept, no thread, no error that is understood.
 class RawPairs {
  public:
   // The file must be a store already. Throws Refusal.

@@ -126,6 +126,8 @@ Database::Database(const std::string& path, Mode mode, const Clock& clock)
   int step = kRoomStep;
   sqlite3_file_control(db_, "main", SQLITE_FCNTL_CHUNK_SIZE, &step);
   sqlite3_busy_handler(db_, &Database::pause, this);
+  sqlite3_create_function_v2(db_, "noted", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, this,
+                             &Database::note, nullptr, nullptr, nullptr);
 }
 
 Database::~Database() {
@@ -141,6 +143,13 @@ int Database::pause(void* self, int tries) {
   transport::brief_pause(microseconds(std::clamp(50 * (tries + 1), 50, 200)) +
                          microseconds(std::clamp(100 * (tries - 20), 0, 5000)));
   return 1;
+}
+
+void Database::note(sqlite3_context* context, int, sqlite3_value** values) {
+  auto* const db = static_cast<Database*>(sqlite3_user_data(context));
+  const std::int64_t value = sqlite3_value_int64(values[1]);
+  db->noted_.at(static_cast<std::size_t>(sqlite3_value_int64(values[0]))) = value;
+  sqlite3_result_int64(context, value);
 }
 
 Statement Database::prepare(const char* sql) {

@@ -13,7 +13,9 @@
 #include "holdfast/time.hpp"
 
 struct sqlite3;
+struct sqlite3_context;
 struct sqlite3_stmt;
+struct sqlite3_value;
 
 namespace holdfast::store::sqlite {
 
@@ -83,6 +85,10 @@ class Database {
   std::string text(const char* sql);
 
   int changes() const;
+  // What the SQL function noted(which, value) saw last, which 0 or 1; its value is the value. For a
+  // statement that is to say what it wrote: RETURNING would build a table for it, each time, which
+  // costs as much as the write.
+  std::int64_t noted(std::size_t which) const { return noted_[which]; }
   bool read_only() const;
   bool in_transaction() const;
   // Whether the name now belongs to another file, or to none; from know_logs() on also the names of
@@ -101,6 +107,7 @@ class Database {
  private:
   using Inodes = std::array<std::uint64_t, 2>;  // 0: not there
   static int pause(void* self, int tries);
+  static void note(sqlite3_context*, int count, sqlite3_value**);
   Inodes log_inodes() const;
 
   const std::string path_;
@@ -110,6 +117,7 @@ class Database {
   TimePoint looked_{};  // by moved()
   const Clock& clock_;
   TimePoint deadline_ = kNever;
+  std::array<std::int64_t, 2> noted_{};
   sqlite3* db_ = nullptr;
   std::map<const char*, sqlite3_stmt*> statements_;
 };

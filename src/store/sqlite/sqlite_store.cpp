@@ -167,11 +167,10 @@ GrantReply SqliteStore::do_grant(const GrantRequest& ask, Wakes& wakes) {
         .bind(ns(now))
         .bind(ns(later(now, ask.lease)));
     bind_record(grant, ask.record);
-    if (grant.step()) {
-      const Granted granted{static_cast<std::uint64_t>(grant.integer(0)),
-                            static_cast<std::uint64_t>(grant.integer(1)), ask.lease};
-      grant.run();
-      return granted;
+    grant.run();
+    if (db_->changes() == 1) {
+      return Granted{static_cast<std::uint64_t>(db_->noted(0)),
+                     static_cast<std::uint64_t>(db_->noted(1)), ask.lease};
     }
   }
   return with_lock(

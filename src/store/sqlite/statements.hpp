@@ -69,20 +69,20 @@ PRAGMA user_version = 2)sql";
 
 // --- the common cases, one statement each ---
 
-// Takes a lock that is free, lapsed or the asker's own, if nobody waits for it. No row: it is not so
-// simple. 1 name, 2 client, 3 claim, 4 spare, 5 now, 6 until, 7…11 host, pid, program, since, reason
+// Takes a lock that is free, lapsed or the asker's own, if nobody waits for it, and notes 0 the fence
+// and 1 the spare ones. Nothing changed: it is not so simple.
+// 1 name, 2 client, 3 claim, 4 spare, 5 now, 6 until, 7…11 host, pid, program, since, reason
 inline constexpr const char* kGrant = R"sql(
 INSERT INTO lock(name, client, claim, spare, fence, until, host, pid, program, since, reason)
-VALUES(?1, ?2, ?3, ?4, (SELECT floor FROM meta) + 1, ?6, ?7, ?8, ?9, ?10, ?11)
+VALUES(?1, ?2, ?3, noted(1, ?4), noted(0, (SELECT floor FROM meta) + 1), ?6, ?7, ?8, ?9, ?10, ?11)
 ON CONFLICT(name) DO UPDATE SET
-  fence = CASE WHEN until > ?5 THEN fence ELSE fence + spare + 1 END,
-  spare = CASE WHEN until > ?5 THEN spare ELSE excluded.spare END,
+  fence = noted(0, CASE WHEN until > ?5 THEN fence ELSE fence + spare + 1 END),
+  spare = noted(1, CASE WHEN until > ?5 THEN spare ELSE excluded.spare END),
   client = excluded.client, claim = excluded.claim, until = excluded.until,
   offered = 0, revoked = 0, host = excluded.host, pid = excluded.pid,
   program = excluded.program, since = excluded.since, reason = excluded.reason
 WHERE (until <= ?5 OR (client = excluded.client AND claim = excluded.claim AND revoked = 0))
-  AND NOT EXISTS(SELECT 1 FROM line WHERE line.name = ?1)
-RETURNING fence, spare)sql";
+  AND NOT EXISTS(SELECT 1 FROM line WHERE line.name = ?1))sql";
 
 // 1 until, 2 name, 3 client, 4 claim, 5 fence, 6 now
 inline constexpr const char* kRenew = R"sql(
