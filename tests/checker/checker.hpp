@@ -45,7 +45,7 @@ struct Violation {
   Rule rule = Rule::form;
   std::uint32_t client = 0;  // of the event that broke the rule: the later of two
   std::uint64_t op = 0;      // 0 where that event is not an acquire
-  std::string text;
+  std::string text{};
   bool counts = true;
 };
 
