@@ -54,7 +54,7 @@ TEST_F(Demo, OnlyHoldfastSellsWhatIsThere) {
   for (const json& run : result["runs"]) {
     const json& rows = run["rows"];
     ASSERT_EQ(rows.size(), 3u);
-    for (const std::size_t broken : {0, 1}) {
+    for (const std::size_t broken : {0U, 1U}) {
       EXPECT_GT(rows[broken]["sold"], 1000) << rows[broken];
       EXPECT_GT(rows[broken]["sum"], 1000) << rows[broken];
       EXPECT_EQ(rows[broken]["exact"], false);

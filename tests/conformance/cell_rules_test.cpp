@@ -321,7 +321,7 @@ HOLDFAST_RULE(AnOlderOperationIsRejected) {
   const CellKey key = key_of("cell", CellKind::latch);
   EXPECT_EQ(CellClient::must_be_state(alice.ask(CellAdd{key, 1, 0, alice.op(7)})).value, "1");
   EXPECT_EQ(CellClient::must_be_state(alice.ask(CellAdd{key, 1, 0, alice.op(9)})).value, "2");
-  for (const std::uint64_t number : {7, 8}) {
+  for (const std::uint64_t number : {7U, 8U}) {
     expect_rejected(Errc::unknown, alice.ask(CellAdd{key, 1, 0, alice.op(number)}));
     expect_rejected(Errc::unknown,
                     alice.ask(CellWrite{key, alice.state(key).version, "9", alice.op(number)}));

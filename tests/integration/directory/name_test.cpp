@@ -50,7 +50,7 @@ TEST(DirectoryNames, ThatAreNotAreEscaped) {
 
 TEST(DirectoryNames, OfAnyBytesAndLengthsComeBack_F131_F132) {
   for (const char byte : {'x', '.', '/', '\0', '\xff', 'X', '+', '%'}) {
-    for (const std::size_t length : {1, 2, 66, 67, 199, 200, 201, 400, 401, 512}) {
+    for (const std::size_t length : {1U, 2U, 66U, 67U, 199U, 200U, 201U, 400U, 401U, 512U}) {
       expect_good(std::string(length, byte));
     }
   }
