@@ -3,12 +3,14 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help configured build demo test asan tsan soak format lint install clean
+.PHONY: help configured build demo test asan tsan fuzz soak format lint install clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc)
 CMAKE_ARGS ?=
+RUNS ?= 1000000
+SECONDS ?=
 
 STAGE := @tools/stage
 
@@ -18,6 +20,7 @@ help:
 	@echo 'make test      build and run every test, the simulation and the models'
 	@echo 'make asan      the suites under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan      the suites under ThreadSanitizer'
+	@echo 'make fuzz      libFuzzer over every reader of foreign bytes: RUNS=1000000 inputs each, or SECONDS=60'
 	@echo 'make soak      a thousand kills, the long simulation and the long model check'
 	@echo 'make format    format the sources in place'
 	@echo 'make lint      check the format and run clang-tidy'
@@ -57,6 +60,12 @@ asan tsan:
 	$(STAGE) configure cmake --preset $@ $(CMAKE_ARGS)
 	$(STAGE) build cmake --build build/$@ -j $(JOBS)
 	$(STAGE) $@ tools/run-tests $@ -j $(JOBS)
+
+fuzz:
+	$(STAGE) packages tools/setup build test fuzz
+	$(STAGE) configure cmake --preset fuzz $(CMAKE_ARGS)
+	$(STAGE) build cmake --build build/fuzz -j $(JOBS) --target holdfast-fuzz
+	$(STAGE) fuzz env JOBS=$(JOBS) RUNS=$(RUNS) SECONDS_EACH=$(SECONDS) tools/fuzz build/fuzz/bin/holdfast-fuzz
 
 soak:
 	$(STAGE) packages tools/setup build test

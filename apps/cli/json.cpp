@@ -36,7 +36,7 @@ Json to_json(const HolderRecord& record) {
 
 Json to_json(const ClaimInfo& claim, WallTime now) {
   Json json = to_json(claim.record);
-  json["age"] = seconds_of(now - claim.record.since);
+  json["age"] = seconds_of(age_of(claim.record.since, now));
   json["mode"] = claim.mode;
   json["lease_left"] = seconds_of(claim.lease_left);
   if (claim.fence) {

@@ -78,6 +78,15 @@ constexpr bool is_plain(char c) {
          std::string_view{"-._~/:@"}.find(c) != std::string_view::npos;
 }
 
+// Of a file that may hold anything, as a terminal may show it.
+std::string shown(std::string_view text) {
+  std::string plain(text);
+  for (char& c : plain) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return plain;
+}
+
 constexpr std::string_view kHex = "0123456789ABCDEF";
 
 std::optional<std::string> decode_name(std::string_view text) {
@@ -174,8 +183,8 @@ class LineReader {
   }
   void refuse(std::string_view text, std::string_view wanted) {
     if (!error_.empty()) return;
-    error_ = "field " + std::to_string(field_) + " is '" + std::string{text} + "', not " +
-             std::string{wanted};
+    error_ =
+        "field " + std::to_string(field_) + " is '" + shown(text) + "', not " + std::string{wanted};
   }
   std::string finish() {
     if (error_.empty() && !done_) error_ = "more fields than expected";
@@ -231,7 +240,7 @@ std::string add_line(std::string_view text, History& into) {
   if (tag == kResource) return add_record(line, into.resource_ops);
   if (tag == kFinal) return add_record(line, into.final_values);
   if (tag == kLeftover) return add_record(line, into.leftovers);
-  return "no record is called '" + std::string{tag} + "'";
+  return "no record is called '" + shown(tag) + "'";
 }
 
 }  // namespace

@@ -148,6 +148,7 @@ TEST(HistoryText, NamesTheBadLine) {
             "line 1: field 8 is 'lost', not a known word");
   EXPECT_EQ(error_in("lock\n"), "line 1: no record is called 'lock'");
   EXPECT_EQ(error_in("\n"), "line 1: no record is called ''");
+  EXPECT_EQ(error_in("\x1B[2J\n"), "line 1: no record is called '?[2J'");
 }
 
 TEST(HistoryText, RefusesATornLine) {

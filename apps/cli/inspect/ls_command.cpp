@@ -34,7 +34,7 @@ std::vector<std::string> row_of(const LockInfo& lock, const ClaimInfo* holder, W
           lock.mode,
           shown_program(holder->record),
           shown_place(holder->record),
-          duration_text(now - holder->record.since),
+          duration_text(age_of(holder->record.since, now)),
           lease,
           waiters,
           std::to_string(holder->fence.value()),

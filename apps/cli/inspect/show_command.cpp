@@ -15,7 +15,7 @@ namespace {
 std::string holder_text(const ClaimInfo& holder, WallTime now) {
   std::string text = "  holder   " + describe(holder.record) + "   since " +
                      local_text(holder.record.since, now) + " (" +
-                     duration_text(now - holder.record.since) + ")   fence " +
+                     duration_text(age_of(holder.record.since, now)) + ")   fence " +
                      std::to_string(holder.fence.value()) + "\n";
   if (!holder.record.reason.empty()) text += "  reason   " + shown(holder.record.reason) + "\n";
   text += "  lease    " + duration_text(holder.lease_left) + " left";
@@ -36,7 +36,7 @@ std::string human_text(const LockInfo& lock, const std::string& place, const std
   for (std::size_t i = 0; i < lock.line.size(); ++i) {
     const HolderRecord& waiter = lock.line[i].record;
     rows.push_back({"    " + std::to_string(i + 1) + ".", describe(waiter),
-                    "for " + duration_text(now - waiter.since),
+                    "for " + duration_text(age_of(waiter.since, now)),
                     waiter.reason.empty() ? "" : "\"" + shown(waiter.reason) + "\""});
   }
   return text + table_text(rows);

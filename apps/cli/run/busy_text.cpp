@@ -15,7 +15,7 @@ Duration longer(Duration wait) {
   for (const Duration next : {30s, 120s, 600s, 3600s}) {
     if (wait < next) return next;
   }
-  return wait * 2 > wait ? wait * 2 : wait;
+  return wait <= kForever / 2 ? wait * 2 : wait;
 }
 
 // As an argument of a shell that reads it back as that name.
@@ -47,7 +47,7 @@ std::string busy_text(const BusyCase& busy, const Error& error, TimePoint now, W
     text += "  holder   " + shown(record->program.empty() ? record->owner : record->program) +
             "   host " + shown(record->host) + "  pid " + std::to_string(record->pid) +
             "   since " + local_text(record->since, wall) + " (" +
-            duration_text(wall - record->since) + ")";
+            duration_text(age_of(record->since, wall)) + ")";
     if (looked) text += "   fence " + std::to_string(busy.sight->holder()->fence.value());
     text += "\n";
     if (!record->reason.empty()) text += "  reason   " + shown(record->reason) + "\n";

@@ -22,7 +22,7 @@ void Sight::saw(const std::optional<LockInfo>& lock, TimePoint now) {
   const bool same = before && holder_ && before->fence == holder_->fence;
   if (!same) renewed_at_.reset();
   // More is left than can be, if nothing had happened. A little more is just the way of the answer.
-  if (same && holder_->lease_left > expected + 50ms) renewed_at_ = now;
+  if (same && holder_->lease_left - 50ms > expected) renewed_at_ = now;
 }
 
 Duration Sight::lease_left(TimePoint now) const {

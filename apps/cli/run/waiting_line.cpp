@@ -3,6 +3,7 @@
 #include "cli/text/duration_text.hpp"
 #include "cli/text/shown.hpp"
 #include "cli/text/utf8.hpp"
+#include "cli/text/wall_text.hpp"
 
 namespace holdfast::cli {
 
@@ -28,7 +29,7 @@ std::string waiting_line(const Wait& wait, const Sight& sight, TimePoint now, Wa
   }
   if (const auto& holder = sight.holder()) {
     line += "held by " + describe(holder->record) + " for " +
-            duration_text(wall - holder->record.since) + dot;
+            duration_text(age_of(holder->record.since, wall)) + dot;
     line += "lease " + duration_text(sight.lease_left(now)) + " left";
     if (holder->revoked) line += ", revoked";
     if (sight.renewed_ago(now)) line += ", renewing";

@@ -58,11 +58,9 @@ std::optional<Duration> times(const Number& number, Duration unit) {
   const std::uint64_t part = number.digits % number.scale;
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (whole > kMost / nanoseconds) return std::nullopt;
-  // scale ≤ 10^9 and a unit is at most 3.6·10^12 ns, so the product below may be too great for 64
-  // bits; the fraction of an hour does not need nanoseconds.
-  const auto fraction =
-      static_cast<std::uint64_t>(static_cast<double>(part) / static_cast<double>(number.scale) *
-                                 static_cast<double>(nanoseconds));
+  // part * nanoseconds / scale, whose product would not fit: scale ≤ 10^9, a unit has 3.6·10^12 ns.
+  const std::uint64_t fraction =
+      part * (nanoseconds / number.scale) + part * (nanoseconds % number.scale) / number.scale;
   const std::uint64_t sum = whole * nanoseconds;
   if (sum > kMost - fraction) return std::nullopt;
   return Duration(static_cast<Duration::rep>(sum + fraction));

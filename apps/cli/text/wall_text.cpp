@@ -9,6 +9,13 @@ WallTime wall_now() {
   return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
 }
 
+Duration age_of(WallTime since, WallTime now) {
+  constexpr auto kMost = std::chrono::duration_cast<std::chrono::microseconds>(kForever);
+  if (since < now - kMost) return kForever;
+  if (since > now + kMost) return -kForever;
+  return now - since;
+}
+
 std::string iso_text(WallTime when) {
   const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(when.time_since_epoch());
   const auto seconds = std::chrono::floor<std::chrono::seconds>(milliseconds);

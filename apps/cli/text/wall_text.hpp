@@ -8,6 +8,9 @@ namespace holdfast::cli {
 
 WallTime wall_now();
 
+// What `now - since` is, as far as a Duration can say it: `since` is somebody else's word.
+Duration age_of(WallTime since, WallTime now);
+
 // For machines: "2026-01-31T14:02:11.250Z".
 std::string iso_text(WallTime);
 

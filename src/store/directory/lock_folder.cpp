@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <set>
 #include <utility>
 
 #include "store/directory/failure.hpp"
+#include "store/directory/generation_file.hpp"
 
 namespace holdfast::store::directory {
 
@@ -15,28 +15,9 @@ using Step = Steps::Step;
 
 namespace {
 
-constexpr std::size_t kDigits = 16;
 constexpr std::size_t kCleanedAtOnce = 16;  // so that not every grant has to remove something
 constexpr std::chrono::hours kAbandonedAfter{24};
 constexpr int kLooks = 20;
-
-std::string file_of(char letter, std::uint64_t generation) {
-  char name[32];
-  std::snprintf(name, sizeof name, "%c%016llu", letter,
-                static_cast<unsigned long long>(generation));
-  return name;
-}
-
-// The number of a file of ours, whatever its letter.
-std::optional<std::uint64_t> generation_of(const std::string& file) {
-  if (file.size() != kDigits + 1) return std::nullopt;
-  std::uint64_t number = 0;
-  for (std::size_t i = 1; i < file.size(); ++i) {
-    if (file[i] < '0' || file[i] > '9') return std::nullopt;
-    number = number * 10 + static_cast<std::uint64_t>(file[i] - '0');
-  }
-  return number;
-}
 
 bool is_private(const std::string& file) {
   return file.starts_with(".p-") || file.starts_with(".h-") || file.starts_with(".new-");

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "holdfast/fence.hpp"
+#include "holdfast/options.hpp"
 #include "store/sqlite/statements.hpp"
 
 namespace holdfast::store::sqlite {
@@ -39,12 +41,15 @@ Kind kind_from(std::int64_t number) {
 // Reads form, take and of from the column on.
 Shape shape_from(const Statement& row, int column) {
   const std::int64_t form = row.integer(column);
-  if (form < 0 || form > static_cast<std::int64_t>(Shape::Form::permits)) {
+  const std::int64_t take = row.integer(column + 1);
+  const std::int64_t of = row.integer(column + 2);
+  const bool counts = take >= 1 && take <= kMaxPermits && of >= 1 && of <= kMaxPermits;
+  if (form < 0 || form > static_cast<std::int64_t>(Shape::Form::permits) || !counts) {
     throw Failure(Errc::store_corrupt, "a claim has an unknown shape");
   }
   return {.form = static_cast<Shape::Form>(form),
-          .take = static_cast<std::uint32_t>(row.integer(column + 1)),
-          .of = static_cast<std::uint32_t>(row.integer(column + 2))};
+          .take = static_cast<std::uint32_t>(take),
+          .of = static_cast<std::uint32_t>(of)};
 }
 
 void bind_shape(Statement& statement, const Shape& shape) {
@@ -83,10 +88,21 @@ std::vector<std::uint32_t> slots_from(const std::string& text) {
   return {std::istream_iterator<std::uint32_t>(numbers), {}};
 }
 
+// Reads fence and spare from the column on: the newest fence that they reserve.
+std::uint64_t last_fence(const Statement& row, int column) {
+  const std::int64_t fence = row.integer(column), spare = row.integer(column + 1);
+  if (fence < 0 || spare < 0 || spare > static_cast<std::int64_t>(kMaxFence) - fence) {
+    throw Failure(Errc::store_corrupt, "a lock has fences that cannot be");
+  }
+  return unsigned_of(fence) + unsigned_of(spare);
+}
+
 // The columns that a mutex's hold and a share have in common.
 rules::HeldClaim hold_from(const Statement& row) {
   rules::HeldClaim held;
   held.owner = owner_from(row, 0);
+  last_fence(row, 2);  // checks
+  if (row.integer(2) == 0) throw Failure(Errc::store_corrupt, "a hold has no fence");
   held.fence = unsigned_of(row.integer(2));
   held.spare = unsigned_of(row.integer(3));
   held.until = from_ns(row.integer(4));
@@ -152,7 +168,7 @@ void LockRows::load_holds() {
     fences = rules::FenceCounter(unsigned_of(db_.number(kFloor)));
     return;
   }
-  fences = rules::FenceCounter(unsigned_of(row.integer(2)) + unsigned_of(row.integer(3)));
+  fences = rules::FenceCounter(last_fence(row, 2));
   entry.kind = kind_from(row.integer(12));
   if (entry.kind != Kind::mutex) return load_shares();
   if (!row.null(0)) entry.holds.push_back(hold_from(row));

@@ -18,6 +18,8 @@ TEST(DurationText, ReadsWhatPeopleWrite) {
   EXPECT_EQ(parse_duration("1.5"), 1500ms);
   EXPECT_EQ(parse_duration("0.25s"), 250ms);
   EXPECT_EQ(parse_duration("1.5h"), 90min);
+  EXPECT_EQ(parse_duration("2.145h"), 2h + 8min + 42s);  // to the nanosecond
+  EXPECT_EQ(parse_duration("0.999999999h"), 1h - 3600ns);
 }
 
 TEST(DurationText, RefusesEverythingElse) {

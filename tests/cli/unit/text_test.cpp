@@ -40,6 +40,7 @@ TEST(HideSecrets, MasksOrDropsPasswords_F137) {
   EXPECT_EQ(hide_secrets("x:y?password=pw&a=b"), "x:y?password=***&a=b");
   EXPECT_EQ(hide_secrets("x:y?a=b&auth_token=pw", Secrets::drop), "x:y?a=b");
   EXPECT_EQ(hide_secrets("x:y?PASSWORD=pw", Secrets::drop), "x:y");
+  EXPECT_EQ(hide_secrets("x:y?p%61ssword=pw"), "x:y?p%61ssword=***");
 }
 
 TEST(HideSecrets, LeavesTheRestAsItIs) {
