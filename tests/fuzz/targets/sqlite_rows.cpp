@@ -163,8 +163,10 @@ GrantRequest request_in(Input& input) {
   return ask;
 }
 
-// Of a claim there is one row. Nothing is promised about what becomes of the others.
-bool all_once(const rules::LockEntry& entry) {
+// Of a claim there is one row, and a mutex has no shares. Nothing is promised about what becomes of
+// rows that should not be there.
+bool all_belong(Database& db, const rules::LockEntry& entry) {
+  if (entry.kind == Kind::mutex && db.number("SELECT count(*) FROM share") > 0) return false;
   std::set<OwnerId> owners;
   for (const auto& held : entry.holds) owners.insert(held.owner);
   for (const auto& waiting : entry.line) owners.insert(waiting.owner);
@@ -173,7 +175,7 @@ bool all_once(const rules::LockEntry& entry) {
 
 void use_lock(Database& db, Input& input) {
   LockRows rows(db, name());
-  const bool whole = all_once(rows.entry);
+  const bool whole = all_belong(db, rows.entry);
   std::vector<rules::Told> told;
   const TimePoint now(std::chrono::hours(1));
   const rules::Moment at{now, rows.fences, told, size_of(db, name())};
