@@ -81,22 +81,38 @@ std::optional<int> run_role(int argc, char** argv) {
 // ---- a child ----
 
 ChildProcess::ChildProcess(const Role& role, const Words& arguments) {
+  Words words{"/proc/self/exe", std::string(kRoleFlag) + role.name()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  start(words, {});
+}
+
+ChildProcess::ChildProcess(const Words& command, const Words& environment) {
+  start(command, environment);
+}
+
+void ChildProcess::start(const Words& command, const Words& environment) {
   int in[2], out[2];
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) {
     throw std::runtime_error("no pipe");
   }
   ::signal(SIGPIPE, SIG_IGN);
-  Words words{"/proc/self/exe", std::string(kRoleFlag) + role.name()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+  Words words = command;
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  Words variables = environment;
+  std::vector<char*> all_variables;
+  for (std::string& variable : variables) all_variables.push_back(variable.data());
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    all_variables.push_back(*variable);
+  all_variables.push_back(nullptr);
 
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, in[0], 0);
   ::posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-  const int error = ::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
+  const int error =
+      ::posix_spawnp(&pid_, argv[0], &actions, nullptr, argv.data(), all_variables.data());
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(in[0]);
   ::close(out[1]);

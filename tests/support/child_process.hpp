@@ -60,13 +60,16 @@ class Role {
 // main.cpp, beside this file, begins with it.
 std::optional<int> run_role(int argc, char** argv);
 
-// This program, started anew (so it has no threads or descriptors of this one) in a role.
+// This program, started anew (so it has no threads or descriptors of this one) in a role; or another
+// one. What it says on its standard output is heard, what it hears on its standard input was told.
 //
 // Lifetime     Killed and reaped at its end.
 // Threads      One at a time.
 class ChildProcess {
  public:
   explicit ChildProcess(const Role& role, const Words& arguments = {});
+  // Another program, found in the path; `environment` ("NAME=value") is added to ours.
+  explicit ChildProcess(const Words& command, const Words& environment = {});
   ChildProcess(ChildProcess&&) noexcept;
   ChildProcess& operator=(ChildProcess&&) noexcept;
   ~ChildProcess() { kill(); }
@@ -83,6 +86,7 @@ class ChildProcess {
   int exit_code();    // waits for its end; -1 if a signal ended it or it does not end
 
  private:
+  void start(const Words& command, const Words& environment);
   void close_pipes();
 
   pid_t pid_ = -1;
