@@ -1,6 +1,4 @@
 // Shared, exclusive and permits, as a user meets them.
-#include <fstream>
-
 #include <nlohmann/json.hpp>
 
 #include "cli/support/cli_test.hpp"
@@ -14,13 +12,6 @@ using testing::HasSubstr;
 
 class Modes : public CliTest {
  protected:
-  // Runs until it is let go; it writes its pid into a file of that name.
-  Spawned holder(const Words& options_and_name, const std::string& name) const {
-    return start_script(options_and_name, "echo $$ > $D/" + name + "; while [ ! -e $D/" + name +
-                                              ".end ]; do sleep 0.02; done");
-  }
-  void let_go(const std::string& name) const { std::ofstream(file(name + ".end")) << "go"; }
-
   json seen(const std::string& lock) const {
     return json::parse(done({"show", "--json", lock}).out());
   }

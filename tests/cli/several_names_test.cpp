@@ -16,11 +16,6 @@ using testing::HasSubstr;
 
 class SeveralNames : public CliTest {
  protected:
-  Spawned holder(const Words& options_and_names, const std::string& mark) const {
-    return start_script(options_and_names, "echo $$ > $D/" + mark + "; while [ ! -e $D/" + mark +
-                                               ".end ]; do sleep 0.02; done");
-  }
-  void let_go(const std::string& mark) const { std::ofstream(file(mark + ".end")) << "go"; }
   bool is_free(const std::string& name) const { return fence_of(name) == 0; }
 };
 

@@ -43,6 +43,13 @@ Spawned CliTest::start_script(const Words& options_and_name, const std::string& 
   return start(words);
 }
 
+Spawned CliTest::holder(const Words& options_and_name, const std::string& mark) const {
+  return start_script(options_and_name, "echo $$ > $D/" + mark + "; while [ ! -e $D/" + mark +
+                                            ".end ]; do sleep 0.02; done");
+}
+
+void CliTest::let_go(const std::string& mark) const { std::ofstream(file(mark + ".end")) << "go"; }
+
 Spawned CliTest::done(const Words& words) const {
   Spawned program = start(words);
   program.exit_code();

@@ -26,6 +26,9 @@ class CliTest : public testing::Test {
   Spawned start(const Words&, Spawned::Setup) const;
   // holdfast run OPTIONS… NAME -- sh -c SCRIPT; the script finds its folder in $D.
   Spawned start_script(const Words& options_and_name, const std::string& script) const;
+  // A command that runs until it is let go; it writes its pid into a file of that name.
+  Spawned holder(const Words& options_and_name, const std::string& mark) const;
+  void let_go(const std::string& mark) const;
   // Until its end.
   Spawned done(const Words&) const;
 
