@@ -1,6 +1,5 @@
 // Standing in line, and signals.
 #include <csignal>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
@@ -18,12 +17,11 @@ class Line : public CliTest {
   Spawned hold(const Words& options = {}) {
     Words words = options;
     words.push_back("a");
-    Spawned holder =
-        start_script(words, "echo > $D/held; while ! test -e $D/go; do sleep 0.01; done");
+    Spawned first = holder(words, "held");
     EXPECT_TRUE(written("held"));
-    return holder;
+    return first;
   }
-  void let_go() { std::ofstream(file("go")) << "\n"; }
+  void let_go() const { CliTest::let_go("held"); }
 };
 
 TEST_F(Line, TheWaiterGetsTheLockWhenTheFirstIsDone) {
@@ -104,6 +102,29 @@ TEST_F(Line, ASignalReachesTheWholeGroupOfTheCommand_F025) {
   program.signal(SIGTERM);
   EXPECT_EQ(program.exit_code(), 128 + SIGTERM);
   EXPECT_FALSE(is_alive(pid_in("child")));
+}
+
+// Until the last of the group is gone, though the command itself has obeyed.
+TEST_F(Line, TheLockIsKeptWhileTheCommandTakesItsTimeToEnd_F025) {
+  Spawned program = start_script(
+      {"a"},
+      "sh -c 'trap \"\" TERM; echo > $D/child; while ! test -e $D/child.end; do sleep 0.01; done' "
+      "& "
+      "trap 'echo > $D/told; while ! test -e $D/job.end; do sleep 0.01; done; exit 42' TERM; "
+      "echo > $D/in; while :; do sleep 0.01; done");
+  ASSERT_TRUE(written("child"));
+  ASSERT_TRUE(written("in"));
+  const std::uint64_t fence = fence_of("a");
+  program.signal(SIGTERM);
+  ASSERT_TRUE(written("told"));
+  EXPECT_EQ(done({"run", "-n", "a", "--", "true"}).exit_code(), 75);
+  CliTest::let_go("job");
+  // As long as its child runs.
+  EXPECT_FALSE(eventually([&] { return !program.running(); }, 300ms));
+  EXPECT_EQ(fence_of("a"), fence);
+  CliTest::let_go("child");
+  EXPECT_EQ(program.exit_code(), 42);
+  EXPECT_EQ(fence_of("a"), 0U);
 }
 
 TEST_F(Line, WhatNohupIgnoresStaysIgnored) {
