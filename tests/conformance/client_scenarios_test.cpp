@@ -187,6 +187,44 @@ TEST_P(ClientScenarios, S08_ADeadServerIsAnErrorAndThenWorksAgain) {
   EXPECT_TRUE(on().acquire(alice));
 }
 
+// The link loses answers and nothing else. Towards the end it may lose everything, so that not even the
+// release which follows the loss gets through: then the store keeps the lock for as long as it can.
+TEST_P(ClientScenarios, RenewalsThatAreNeverConfirmedKeepTheLockForALeaseAtMost_F008) {
+  for (const Link in_the_end : {Link::deaf, Link::down}) {
+    const Peer alice = on().client();
+    const Peer bob = on().client();
+    const Hold hold = on().acquire(alice, {.lease = lease()}).value();
+    alice.link->set(Link::deaf);
+    const TimePoint confirmed = hold.valid_until();
+    auto waiting = bob.mutex().async_acquire();
+    TimePoint last_renewal{};
+    std::uint64_t renewals = 0;
+    const auto is_near_its_end = [&] {
+      if (const auto seen = alice.link->counts().renew; seen != renewals) {
+        renewals = seen;
+        last_renewal = on().now();
+      }
+      if (const TimePoint until = hold.valid_until(); hold.valid()) {
+        EXPECT_EQ(until, confirmed) << "a renewal counts when it is confirmed";
+      }
+      return hold.remaining() < lease() / 10;
+    };
+    ASSERT_TRUE(on().comes_true(is_near_its_end, lease() + on().grace()));
+    EXPECT_GT(renewals, 1U) << "they are asked for again and again";
+    alice.link->set(in_the_end);
+    const auto is_lost = [&] { return hold.lost().stop_requested(); };
+    EXPECT_TRUE(on().comes_true(is_lost, lease() + on().grace()));
+    EXPECT_GE(on().now(), confirmed);
+    const auto next = on().get(std::move(waiting));
+    ASSERT_TRUE(next) << next.error().text();
+    EXPECT_LE(on().now() - last_renewal, lease() + lease() / 10 + 50ms + on().grace());
+    EXPECT_GT(next->fence(), hold.fence());
+    if (in_the_end == Link::down && on().grace() == Duration::zero()) {
+      EXPECT_GT(on().now() - confirmed, lease() / 2) << "this long after the loss";
+    }
+  }
+}
+
 void count_together(const std::vector<Peer>& peers, int threads, int rounds) {
   Guarded guarded;
   std::vector<std::thread> running;

@@ -69,6 +69,8 @@ class HandBench {
   void let_pass(Duration);
   // Time goes on while nobody runs: the process was stopped, the machine slept.
   void oversleep(Duration);
+  // Somebody sets the wall clock.
+  void set_wall(Duration by) { clock_.set_wall(by); }
 
   TimePoint now() const { return clock_.now(); }
 
