@@ -1,10 +1,12 @@
 #include "support/test_client.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <thread>
 
 #include "api/client_handle.hpp"
 #include "api/engine_settings.hpp"
+#include "api/store_registry.hpp"
 #include "runtime/callback_thread.hpp"
 #include "runtime/kernel_random.hpp"
 #include "support/answer.hpp"
@@ -72,6 +74,21 @@ Client connect_to(const OpenStore& open, ClientOptions options) {
   Machinery* const raw = machinery.release();
   return detail::ClientHandle::make_client(std::shared_ptr<runtime::Driver>(
       raw->driver.get(), [raw](runtime::Driver*) { retire(raw); }));
+}
+
+OpenedClient open_by_url(const std::string& url, const runtime::BootClock& clock,
+                         runtime::EpollLoop& loop) {
+  static runtime::KernelRandom random;
+  const store::Url parsed = store::Url::parse(url).value();
+  const store::ClientId id = new_client_id();
+  for (const store::StoreFactory* factory : store::registered_stores()) {
+    for (const std::string_view scheme : factory->schemes) {
+      if (scheme == parsed.scheme) {
+        return {id, factory->open(parsed, {clock, loop, random, id}).value()};
+      }
+    }
+  }
+  throw std::runtime_error("no store for " + url);
 }
 
 LinkedClient connect_linked(const std::shared_ptr<store::MemoryServer>& server,

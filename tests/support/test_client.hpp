@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ namespace holdfast::test {
 // clock and the loop it is given.
 using OpenStore = std::function<OpenedClient(const runtime::BootClock&, runtime::EpollLoop&)>;
 Client connect_to(const OpenStore& open, ClientOptions = {});
+// The store that connect() opens for this URL.
+OpenedClient open_by_url(const std::string& url, const runtime::BootClock&, runtime::EpollLoop&);
 store::ClientId new_client_id();
 
 // The same on a memory server, over a link that the test can break. `link` lives as long as the client

@@ -43,7 +43,7 @@ DirectoryStore::DirectoryStore(Parts parts)
     : clock_(parts.clock),
       client_(parts.client),
       place_(std::move(parts.place)),
-      root_(Folder::at(place_.path)),
+      root_(Folder::at(place_.path, spare_)),
       steps_(parts.steps != nullptr ? *parts.steps : no_steps_),
       worker_(std::make_unique<transport::Worker>("holdfast-dir", [this] { look_at_claims(); })) {}
 
@@ -69,6 +69,7 @@ void DirectoryStore::perform(Call<Reply> call, const Arguments& arguments, Verb 
   Reply reply = [&]() -> Reply {
     const std::lock_guard lock(mutex_);
     if (closed_) return NoAnswer{.executed = false, .text = "the store is closed"};
+    const transport::SpareFds::Use use(spare_);
     try {
       return verb(*this, arguments);
     } catch (const Failure& failure) {
@@ -333,6 +334,7 @@ void DirectoryStore::look_at_claims() {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
+    const transport::SpareFds::Use use(spare_);
     std::set<LockName> looked_at;
     for (const ClaimKey& claim : claims) {
       if (!looked_at.insert(claim.name).second) continue;

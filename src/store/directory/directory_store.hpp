@@ -31,6 +31,7 @@
 #include "store/directory/place.hpp"
 #include "store/directory/steps.hpp"
 #include "store/directory/stopwatches.hpp"
+#include "transport/spare_fds.hpp"
 #include "transport/watch_list.hpp"
 #include "transport/worker.hpp"
 
@@ -115,9 +116,14 @@ class DirectoryStore final : public Store {
   void need_root() const;
   std::string stamp();
 
+  // What one verb has open at a time: the folder of a lock and the one it lies in, a private file, a
+  // listing. A process without descriptors can still renew and release.
+  static constexpr std::size_t kMostOpen = 4;
+
   const Clock& clock_;
   const ClientId client_;
   const Place place_;
+  transport::SpareFds spare_{kMostOpen};  // used under mutex_
   const Folder root_;
   Steps no_steps_;
   Steps& steps_;

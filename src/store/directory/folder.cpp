@@ -54,13 +54,19 @@ int write_all(const Fd& file, const std::string& content) {
 
 }  // namespace
 
-Folder Folder::at(const std::string& path) {
+Folder Folder::at(const std::string& path, transport::SpareFds& spare) {
   Fd fd(::open(path.c_str(), kFolderFlags));
-  if (!fd) {
-    throw Failure(Errc::permission,
-                  "the folder " + shown(path) + " cannot be used: " + std::strerror(errno));
+  if (!fd || !spare.complete()) {
+    const int error = !fd ? errno : EMFILE;
+    throw Failure(error == EMFILE || error == ENFILE ? Errc::unavailable : Errc::permission,
+                  "the folder " + shown(path) + " cannot be used: " + std::strerror(error));
   }
-  return {path, std::move(fd)};
+  return {path, std::move(fd), spare};
+}
+
+Fd Folder::open_here(const std::string& name, int flags, unsigned mode) const {
+  return spare_->open(
+      [&] { return ::openat(fd_.get(), name.c_str(), flags, static_cast<mode_t>(mode)); });
 }
 
 std::optional<Folder::Id> Folder::id_of(const std::string& path) {
@@ -77,9 +83,9 @@ Folder::Id Folder::id() const {
 }
 
 std::optional<Folder> Folder::open(const std::string& name) const {
-  Fd fd(::openat(fd_.get(), name.c_str(), kFolderFlags));
   std::string path = path_ + "/" + name;
-  if (fd) return Folder(std::move(path), std::move(fd));
+  Fd fd = open_here(name, kFolderFlags);
+  if (fd) return Folder(std::move(path), std::move(fd), *spare_);
   if (errno == ENOENT) return std::nullopt;
   if (errno == ELOOP || errno == ENOTDIR) {
     throw Failure(Errc::permission, shown(path) +
@@ -101,13 +107,11 @@ void Folder::make(const std::string& name, unsigned mode) const {
 
 std::vector<Folder::Entry> Folder::entries() const {
   // Opened anew: what one descriptor has read of a folder belongs to all its copies.
-  const int fd = ::openat(fd_.get(), ".", kFolderFlags);
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(fd < 0 ? nullptr : ::fdopendir(fd), &::closedir);
-  if (!folder) {
-    const int error = errno;
-    if (fd >= 0) ::close(fd);
-    fail(error, "cannot list " + shown(path_));
-  }
+  Fd fd = open_here(".", kFolderFlags);
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(fd ? ::fdopendir(fd.get()) : nullptr,
+                                                   &::closedir);
+  if (!folder) fail(errno, "cannot list " + shown(path_));
+  fd.release();  // closedir() closes it
   std::vector<Entry> found;
   while (true) {
     errno = 0;
@@ -128,7 +132,7 @@ std::vector<Folder::Entry> Folder::entries() const {
 
 std::optional<std::string> Folder::read(const std::string& name) const {
   const std::string path = path_ + "/" + name;
-  const Fd file(::openat(fd_.get(), name.c_str(), kFileFlags));
+  const Fd file = open_here(name, kFileFlags);
   if (!file && errno == ENOENT) return std::nullopt;
   struct stat status {};
   if ((!file && errno == ELOOP) ||
@@ -155,8 +159,7 @@ std::optional<WallTime> Folder::changed(const std::string& name) const {
 }
 
 Fd Folder::write_new(const std::string& name, const std::string& content, unsigned mode) const {
-  Fd file(::openat(fd_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                   static_cast<mode_t>(mode)));
+  Fd file = open_here(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (!file) fail(errno, "cannot make a file in " + shown(path_));
   int error = ::fchmod(file.get(), static_cast<mode_t>(mode)) == 0 ? 0 : errno;
   if (error == 0) error = write_all(file, content);

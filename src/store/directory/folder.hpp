@@ -7,6 +7,7 @@
 
 #include "holdfast/time.hpp"
 #include "transport/fd.hpp"
+#include "transport/spare_fds.hpp"
 
 namespace holdfast::store::directory {
 
@@ -27,7 +28,8 @@ class Folder {
     bool is_folder = false;
   };
 
-  static Folder at(const std::string& path);
+  // It and all that is opened in it use these if there are no other descriptors left; they outlive it.
+  static Folder at(const std::string& path, transport::SpareFds&);
   static std::optional<Id> id_of(const std::string& path);  // nothing: no folder is there
 
   Id id() const;
@@ -52,10 +54,13 @@ class Folder {
   void sync() const;  // what was linked and renamed here survives a power loss
 
  private:
-  Folder(std::string path, transport::Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  Folder(std::string path, transport::Fd fd, transport::SpareFds& spare)
+      : path_(std::move(path)), fd_(std::move(fd)), spare_(&spare) {}
+  transport::Fd open_here(const std::string& name, int flags, unsigned mode = 0) const;
 
   std::string path_;
   transport::Fd fd_;
+  transport::SpareFds* spare_;
 };
 
 // How many names a file has.

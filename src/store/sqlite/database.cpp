@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <utility>
 
+#include "store/sqlite/os_failure.hpp"
 #include "transport/futex.hpp"
 
 namespace holdfast::store::sqlite {
@@ -20,7 +22,14 @@ constexpr int kRoomStep = 256 * 1024;
 // next renewal, so a grant may as well come a moment too late to be refused.
 constexpr std::chrono::milliseconds kMovedLately{10};
 
-Errc meaning_of(int code) {
+// SQLite calls it a file that cannot be opened if the process has too many open files.
+bool lacks_descriptors(sqlite3* db, int code) {
+  if (db == nullptr || (code & 0xFF) != SQLITE_CANTOPEN) return false;
+  return meaning_of_errno(sqlite3_system_errno(db)) == Errc::unavailable;
+}
+
+Errc meaning_of(sqlite3* db, int code) {
+  if (lacks_descriptors(db, code)) return Errc::unavailable;
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -42,11 +51,18 @@ Errc meaning_of(int code) {
 // A statement that failed was rolled back, but a write that failed may have reached the disk.
 bool may_have_happened(int code) { return (code & 0xFF) == SQLITE_IOERR; }
 
+std::string text_of(sqlite3* db, int code) {
+  if ((code & 0xFF) == SQLITE_BUSY) return "another process kept the database locked";
+  const char* const says = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  std::string text = std::string("SQLite says \"") + says + "\"";
+  if (lacks_descriptors(db, code)) {
+    text += std::string(": ") + std::strerror(sqlite3_system_errno(db));
+  }
+  return text;
+}
+
 [[noreturn]] void fail(sqlite3* db, int code) {
-  std::string text = (code & 0xFF) == SQLITE_BUSY
-                         ? "another process kept the database locked"
-                         : std::string("SQLite says \"") + sqlite3_errmsg(db) + "\"";
-  throw Failure(NoAnswer{meaning_of(code), may_have_happened(code), std::move(text)});
+  throw Failure(NoAnswer{meaning_of(db, code), may_have_happened(code), text_of(db, code)});
 }
 
 void check(sqlite3* db, int code) {
@@ -117,10 +133,9 @@ Database::Database(const std::string& path, Mode mode, const Clock& clock)
   if (mode == Mode::create) flags |= SQLITE_OPEN_CREATE;
   const int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
   if (code != SQLITE_OK) {
-    const std::string text =
-        db_ != nullptr ? sqlite3_errmsg(db_) : std::string(sqlite3_errstr(code));
+    const Failure failure(meaning_of(db_, code), text_of(db_, code));
     sqlite3_close(db_);
-    throw Failure(meaning_of(code), "SQLite says \"" + text + "\"");
+    throw failure;
   }
   sqlite3_extended_result_codes(db_, 1);
   int step = kRoomStep;

@@ -3,16 +3,22 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/os_failure.hpp"
 
 namespace holdfast::store::sqlite {
 namespace {
 
+// Nothing if it is not there, or empty. A machine does not become another one because this process has
+// too many files open.
 std::string first_line(const char* path) {
-  std::string line;
   std::ifstream file(path);
+  if (!file && (errno == EMFILE || errno == ENFILE)) {
+    fail_by_errno(std::string("cannot read ") + path);
+  }
+  std::string line;
   std::getline(file, line);
   return line;
 }

@@ -7,11 +7,10 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <optional>
 
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/os_failure.hpp"
 
 namespace holdfast::store::sqlite {
 
@@ -22,15 +21,6 @@ namespace {
 
 constexpr std::size_t kFileSize = 4096;  // one page, written out so that touching it cannot fail
 constexpr std::string_view kPrefix = "s-";
-
-[[noreturn]] void fail(const std::string& what) {
-  const int error = errno;
-  const Errc why = error == ENOSPC || error == EDQUOT   ? Errc::store_full
-                   : error == EMFILE || error == ENFILE ? Errc::unavailable
-                   : error == ENOMEM                    ? Errc::out_of_memory
-                                                        : Errc::permission;
-  throw Failure(why, what + ": " + std::strerror(error));
-}
 
 std::optional<struct stat> status_of(const Fd& file) {
   struct stat status {};
@@ -82,11 +72,11 @@ std::string SessionFolder::file_of(const ClientId& client) const {
 
 Fd SessionFolder::lock_for_set_up() const {
   Fd folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) fail("cannot open " + path_);
+  if (!folder) fail_by_errno("cannot open " + path_);
   // Whoever has it needs milliseconds, unless it was stopped in the middle.
   for (int tries = 0; tries < 4000; ++tries) {
     if (lock_now(folder)) return folder;
-    if (errno != EWOULDBLOCK && errno != EINTR) fail("cannot lock " + path_);
+    if (errno != EWOULDBLOCK && errno != EINTR) fail_by_errno("cannot lock " + path_);
     transport::brief_pause(std::chrono::microseconds(500));
   }
   throw Failure(Errc::unavailable, "another process has been setting up the store for too long");
@@ -99,7 +89,7 @@ std::unique_ptr<OwnSession> SessionFolder::open_session(const ClientId& client) 
   for (int tries = 0; tries < 100; ++tries) {
     Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                    static_cast<mode_t>(mode_)));
-    if (!file) fail("cannot create a session file in " + path_);
+    if (!file) fail_by_errno("cannot create a session file in " + path_);
     ::fchmod(file.get(), static_cast<mode_t>(mode_));  // whatever the umask says
     const auto status = lock_now(file) ? status_of(file) : std::nullopt;
     if (!status || status->st_nlink == 0) {  // a sweeper was here
@@ -111,7 +101,7 @@ std::unique_ptr<OwnSession> SessionFolder::open_session(const ClientId& client) 
       const int error = errno;
       ::unlink(path.c_str());
       errno = error;
-      fail("cannot write a session file in " + path_);
+      fail_by_errno("cannot write a session file in " + path_);
     }
     return std::make_unique<OwnSession>(std::move(file), id_of(*status), word);
   }

@@ -6,21 +6,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "store/sqlite/cell_statements.hpp"
 #include "store/sqlite/lock_rows.hpp"
+#include "store/sqlite/os_failure.hpp"
 #include "store/sqlite/statements.hpp"
 
 namespace holdfast::store::sqlite {
 namespace {
 
 constexpr std::chrono::seconds kPatience{5};
-
-[[noreturn]] void fail(const std::string& what) {
-  const Errc why = errno == ENOSPC || errno == EDQUOT ? Errc::store_full : Errc::permission;
-  throw Failure(why, what + ": " + std::strerror(errno));
-}
 
 bool exists(const std::string& path) {
   struct stat status {};
@@ -52,7 +47,7 @@ void make_database(const Place& place, const Machine& machine, const Clock& cloc
   {
     const transport::Fd file(
         ::open(draft.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!file) fail("cannot create a file in " + place.folder);
+    if (!file) fail_by_errno("cannot create a file in " + place.folder);
     ::fchmod(file.get(), static_cast<mode_t>(place.mode));
   }
   try {
@@ -71,7 +66,7 @@ void make_database(const Place& place, const Machine& machine, const Clock& cloc
     const int error = errno;
     remove_database(draft);
     errno = error;
-    if (error != EEXIST) fail("cannot create " + place.database);
+    if (error != EEXIST) fail_by_errno("cannot create " + place.database);
   }
 }
 
@@ -151,7 +146,7 @@ void check_clock(Database& db, const std::string& path, const SessionFolder& ses
 // Who owns the folder can do with the sessions, and with a database that is being made, as they like.
 void refuse_strangers_folder(const Place& place, uid_t owner_of_database) {
   struct stat folder {};
-  if (::lstat(place.folder.c_str(), &folder) != 0) fail("cannot look at " + place.folder);
+  if (::lstat(place.folder.c_str(), &folder) != 0) fail_by_errno("cannot look at " + place.folder);
   const bool known =
       folder.st_uid == ::geteuid() || folder.st_uid == 0 || folder.st_uid == owner_of_database;
   const bool open_to_all = (folder.st_mode & 0002U) != 0 && (place.mode & 0002U) == 0;
@@ -170,7 +165,7 @@ SessionFolder set_up_sessions(Place& place) {
   if (::mkdir(place.folder.c_str(), 0700) == 0) {
     ::chmod(place.folder.c_str(), static_cast<mode_t>(mode));
   } else if (errno != EEXIST) {
-    fail("cannot make the folder " + place.folder);
+    fail_by_errno("cannot make the folder " + place.folder);
   } else {
     refuse_strangers_folder(place, status.st_nlink != 0 ? status.st_uid : ::geteuid());
   }

@@ -1,16 +1,9 @@
 // F130: leases are counted in one machine's BOOTTIME. Whose it is stands in the file.
-#include <sched.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include "sqlite_test.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "support/answer.hpp"
 #include "support/manual_clock.hpp"
+#include "support/time_namespace.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -117,18 +110,11 @@ TEST_F(SqliteMachine, BootedAnewInAnotherTimeNamespaceIsJustANewBoot_F130) {
 
 // Arguments: URL. Tells what connecting in a time namespace of its own comes to.
 const Role kElsewhereInTime("elsewhere in time", [](Parent& parent, const Words& arguments) {
-  if (::unshare(CLONE_NEWTIME) != 0 ||
-      !(std::ofstream("/proc/self/timens_offsets") << "boottime 100000 0\n").flush()) {
-    parent.tell(std::string("cannot: ") + std::strerror(errno));
-    return;
-  }
-  const pid_t child = ::fork();  // children are in it
-  if (child == 0) {
+  const std::string problem = elsewhere_in_time(100'000s, [&] {
     const auto client = connect(arguments.at(0));
     parent.tell(client ? "connected" : client.error().text());
-    ::_exit(0);
-  }
-  ::waitpid(child, nullptr, 0);
+  });
+  if (!problem.empty()) parent.tell(problem);
 });
 
 TEST_F(SqliteMachine, ReallyInAnotherTimeNamespaceIsRefused_F130) {
