@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/hold_state.hpp"
+#include "checker/translate.hpp"
 #include "runtime/fork_word.hpp"
 
 namespace holdfast::sim {
@@ -22,37 +23,6 @@ core::EngineSettings settings_for(const Plan& plan, std::uint32_t number,
   settings.handoff_time = Duration(plan.handoff_time);
   settings.can = can;
   return settings;
-}
-
-check::Mode mode_of(const store::Shape& shape) {
-  switch (shape.form) {
-    case store::Shape::Form::exclusive:
-      return check::Mode::exclusive;
-    case store::Shape::Form::shared:
-      return check::Mode::shared;
-    case store::Shape::Form::upgradeable:
-      return check::Mode::upgradeable;
-    case store::Shape::Form::permits:
-      return check::Mode::permits;
-  }
-  return check::Mode::exclusive;
-}
-
-check::Outcome outcome_of(Errc code) {
-  switch (code) {
-    case Errc::busy:
-      return check::Outcome::busy;
-    case Errc::timed_out:
-      return check::Outcome::timed_out;
-    case Errc::cancelled:
-      return check::Outcome::cancelled;
-    case Errc::unknown:
-      return check::Outcome::unknown;
-    case Errc::unavailable:
-      return check::Outcome::unavailable;
-    default:
-      return check::Outcome::other;
-  }
 }
 
 }  // namespace
@@ -171,7 +141,7 @@ Actor::VisitRef Actor::begin(std::uint32_t rounds_left, std::string name,
        .order = options.order == Order::fifo ? check::Order::fifo : check::Order::any,
        .invoked = now,
        .wait_limit = options.wait == kForever ? kNever : node_.true_time(limit),
-       .mode = mode_of(wanted.shape),
+       .mode = check::mode_of(wanted.shape),
        .take = wanted.shape.take,
        .of = wanted.shape.of});
   if (stage_.world.tracing()) {
@@ -241,7 +211,7 @@ void Actor::acquired(VisitRef visit, Result<Hold> result) {
                        [&](const Visit& each) { return each.record == *visit->instead_of; });
   }
   if (!result) {
-    entry.outcome = outcome_of(result.error().errc());
+    entry.outcome = check::outcome_of(result.error().errc());
     if (stage_.world.tracing()) stage_.world.trace(who(), "got no lock: " + result.error().text());
     if (old == visits_.end()) return leave(visit);
     visits_.erase(visit);

@@ -5,54 +5,35 @@
 #include <string>
 
 #include "checker/history.hpp"
+#include "support/twin_counters.hpp"
 #include "world.hpp"
 
 namespace holdfast::sim {
 
 class Resource {
  public:
-  struct Values {
-    bool accepted = false;
-    std::uint64_t fenced = 0;
-    std::uint64_t twin = 0;
-  };
+  using Values = test::TwinCounters::Values;
 
   Resource(World& world, check::History& history) : world_(world), history_(history) {}
 
   Values read(std::uint32_t client, const std::string& name, std::uint64_t fence) {
-    Pair& pair = pairs_[name];
-    const bool accepted = admit(pair, fence);
-    record(client, name, fence, false, {accepted, pair.fenced, pair.twin});
-    return {accepted, pair.fenced, pair.twin};
+    const Values values = counters_[name].read(fence);
+    record(client, name, fence, false, values);
+    return values;
   }
 
   void write(std::uint32_t client, const std::string& name, std::uint64_t fence, Values values) {
-    Pair& pair = pairs_[name];
-    values.accepted = admit(pair, fence);
-    if (values.accepted) pair.fenced = values.fenced;
-    pair.twin = values.twin;
+    values.accepted = counters_[name].write(fence, values);
     record(client, name, fence, true, values);
   }
 
   void finish() {
-    for (const auto& [name, pair] : pairs_) {
-      history_.final_values.push_back({name, pair.fenced, pair.twin});
+    for (const auto& [name, counters] : counters_) {
+      history_.final_values.push_back({name, counters.fenced(), counters.twin()});
     }
   }
 
  private:
-  struct Pair {
-    std::uint64_t highest = 0;
-    std::uint64_t fenced = 0;
-    std::uint64_t twin = 0;
-  };
-
-  static bool admit(Pair& pair, std::uint64_t fence) {
-    if (fence < pair.highest) return false;
-    pair.highest = fence;
-    return true;
-  }
-
   void record(std::uint32_t client, const std::string& name, std::uint64_t fence, bool write,
               const Values& values) {
     history_.resource_ops.push_back({.client = client,
@@ -72,7 +53,7 @@ class Resource {
 
   World& world_;
   check::History& history_;
-  std::map<std::string, Pair> pairs_;
+  std::map<std::string, test::TwinCounters> counters_;
 };
 
 }  // namespace holdfast::sim

@@ -5,14 +5,6 @@
 
 namespace holdfast::sim {
 
-std::uint64_t SeededRandom::next() {
-  state_ += 0x9e3779b97f4a7c15U;
-  std::uint64_t z = state_;
-  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31U);
-}
-
 namespace {
 constexpr std::int64_t kMillion = 1'000'000;
 }

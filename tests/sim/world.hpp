@@ -11,9 +11,9 @@
 #include "checker/history.hpp"
 #include "holdfast/store/clock.hpp"
 #include "holdfast/store/loop.hpp"
-#include "holdfast/store/random.hpp"
 #include "holdfast/task.hpp"
 #include "runtime/callbacks.hpp"
+#include "support/seeded_random.hpp"
 
 namespace holdfast::sim {
 
@@ -23,25 +23,7 @@ using check::Time;  // nanoseconds since the world began: the true time
 constexpr Time micros(std::int64_t n) { return n * 1'000; }
 constexpr Time millis(std::int64_t n) { return n * 1'000'000; }
 
-// Chance from a seed (SplitMix64): the same everywhere.
-class SeededRandom final : public store::Random {
- public:
-  explicit SeededRandom(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() override;
-
-  bool chance(std::uint32_t percent) { return below(100) < percent; }
-  Time between(Time from, Time to) {
-    return from + static_cast<Time>(below(static_cast<std::uint64_t>(to - from + 1)));
-  }
-  // Many short ones, few long ones.
-  Time skewed(Time from, Time to) {
-    const Time span = between(0, to - from);
-    return from + (chance(70) ? span / 16 : span);
-  }
-
- private:
-  std::uint64_t state_;
-};
+using test::SeededRandom;
 
 // A machine: it runs, is paused, or is dead. While it is paused its events wait; its clock does not.
 class Node {

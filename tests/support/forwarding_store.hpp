@@ -45,6 +45,7 @@ class ForwardingStore : public store::Store {
   bool drive(const std::shared_ptr<store::BlockedCaller>& caller) override {
     return inner_->drive(caller);
   }
+  void interrupt(const store::BlockedCaller& caller) override { inner_->interrupt(caller); }
   void close() override { inner_->close(); }
 
  protected:

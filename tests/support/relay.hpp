@@ -9,7 +9,7 @@ namespace holdfast::test {
 // A Call whose answer goes through `take(reply)`: for stores that stand in front of another one.
 // `take` runs exactly once, since a Call that is dropped answers by itself.
 template <class Reply, class Take>
-store::Call<Reply> relay(TimePoint deadline, Take take) {
+store::Call<Reply> relay(TimePoint deadline, Take take, bool may_block = false) {
   class Relay final : public store::Answers<Reply> {
    public:
     explicit Relay(Take f) : take_(std::move(f)) {}
@@ -22,7 +22,7 @@ store::Call<Reply> relay(TimePoint deadline, Take take) {
    private:
     Take take_;
   };
-  return {*new Relay(std::move(take)), 0, deadline};
+  return {*new Relay(std::move(take)), 0, deadline, may_block};
 }
 
 }  // namespace holdfast::test

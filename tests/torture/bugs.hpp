@@ -1,0 +1,31 @@
+// Mistakes on purpose: a run with one of them must be found out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace holdfast::torture {
+
+#define HOLDFAST_TORTURE_BUGS(X)                                                     \
+  X(ignore_lost, "a holder takes itself for one until it lets go, whatever valid() says") \
+  X(forget_release, "a hold is forgotten and goes on being renewed")                 \
+  X(ignore_fences, "the guarded resource accepts every fence")
+
+enum class Bug : std::uint8_t {
+  none,
+#define X(name, text) name,
+  HOLDFAST_TORTURE_BUGS(X)
+#undef X
+};
+
+inline std::optional<Bug> bug_named(std::string_view name) {
+  if (name.empty()) return Bug::none;
+#define X(each, text) \
+  if (name == #each) return Bug::each;
+  HOLDFAST_TORTURE_BUGS(X)
+#undef X
+  return std::nullopt;
+}
+
+}  // namespace holdfast::torture

@@ -1,0 +1,257 @@
+#include "torture/worker.hpp"
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "checker/translate.hpp"
+#include "core/planted.hpp"
+#include "support/shared_page.hpp"
+#include "support/soon.hpp"
+#include "torture/caller.hpp"
+
+namespace holdfast::torture {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A bug of ours, or one of the engine's if this program has those.
+Bug plant(const std::string& name) {
+  if (const auto bug = bug_named(name)) return *bug;
+#ifdef HOLDFAST_PLANTED_BUGS
+#define X(each, text) \
+  if (name == #each) core::planted_bug = core::Bug::each;
+  HOLDFAST_BUGS(X)
+#undef X
+#endif
+  return Bug::none;
+}
+
+class Worker {
+ public:
+  explicit Worker(const WorkerPlan& plan)
+      : plan_(plan),
+        bug_(plant(plan.bug)),
+        door_{plan.url, answer_within(plan.lease)},
+        log_(history_path(plan.folder, plan.process)),
+        board_(board_path(plan.folder)),
+        operator_(open()),
+        random_(stream_of(plan.seed, plan.worker, plan.generation, UINT32_MAX)),
+        can_(capabilities_of(door_)),
+        locks_(lock_list(can_, plan.lease)),
+        place_{log_, *board_, locks_, can_, resource_path(plan.folder), bug_} {
+    for (std::uint32_t i = 0; i < plan.seats; ++i) {
+      seats_.push_back(std::make_unique<Seat>([this] { return open(); }));
+    }
+  }
+
+  void start() {
+    for (std::uint32_t i = 0; i < plan_.seats * plan_.callers; ++i) {
+      const std::uint64_t stream = stream_of(plan_.seed, plan_.worker, plan_.generation, i);
+      callers_.push_back(
+          std::make_unique<Caller>(place_, *seats_[i % plan_.seats], i, stream));
+    }
+    for (auto& caller : callers_) threads_.emplace_back([&caller] { caller->run(); });
+  }
+
+  void cancel() {
+    for (std::size_t tried = 0; tried < callers_.size(); ++tried) {
+      if (callers_[random_.below(callers_.size())]->cancel()) return;
+    }
+  }
+
+  void close() { seats_[random_.below(seats_.size())]->reopen(); }
+
+  bool revoke() {
+    for (int tries = 0; tries < 200; ++tries) {
+      if (revoke_one()) return true;
+      std::this_thread::sleep_for(1ms);
+    }
+    return false;
+  }
+
+  void finish() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+    if (bug_ == Bug::forget_release && plan_.worker == 0) forget_one();
+  }
+
+  // Some stores take a dead holder for one until they have watched it for its lease.
+  void watch() { static_cast<void>(operator_->client->inspect()); }
+
+  // What the store shows.
+  void look() {
+    const auto found = operator_->client->inspect();
+    if (!found) throw std::runtime_error(found.error().text());
+    for (const LockInfo& lock : *found) {
+      for (const ClaimInfo& holder : lock.holders) note(lock.name, holder, true);
+      for (const ClaimInfo& waiter : lock.line) note(lock.name, waiter, false);
+    }
+  }
+
+  // Whoever stands in the way is somebody who should not be there. What is taken here is shown by the
+  // store as well, so that one can see that it shows what there is.
+  void keep_all() {
+    for (const LockPlan& lock : locks_) keep(lock);
+    look();
+  }
+
+ private:
+  std::shared_ptr<Session> open() {
+    const std::uint32_t number = plan_.process * kClientsPerProcess + sessions_++;
+    if (sessions_ == kClientsPerProcess) throw std::runtime_error("too many clients");
+    return std::make_shared<Session>(door_, log_, number);
+  }
+
+  bool revoke_one() {
+    const auto found = operator_->client->inspect();
+    if (!found || found->empty()) return false;
+    const LockInfo& lock = (*found)[random_.below(found->size())];
+    if (lock.holders.empty()) return false;
+    const ClaimInfo& holder = lock.holders[random_.below(lock.holders.size())];
+    if (holder.revoked || holder.offered) return false;
+    return operator_->client
+        ->force_release(lock.name, {.fence = holder.fence, .reason = "torture"})
+        .has_value();
+  }
+
+  void note(const std::string& lock, const ClaimInfo& seen, bool holds) {
+    const std::uint32_t client = client_from(seen.record.program);
+    if (client == 0) return;  // somebody else uses this store, too
+    log_.add(check::Leftover{.name = lock,
+                             .client = client,
+                             .owner = claim_from(seen.record.owner),
+                             .in_line = !holds,
+                             .holds = holds});
+  }
+
+  // It is written down as a wait without limit: at rest it has to be served, and this ends a run that
+  // has failed.
+  Hold* keep(const LockPlan& lock) {
+    check::Acquire entry{
+        .client = operator_->number, .op = ++kept_ops_, .name = lock.name, .invoked = boot_now()};
+    if (lock.kind == store::Kind::semaphore) {
+      entry.mode = check::Mode::permits;
+      entry.of = lock.permits;
+    }
+    log_.add(entry);
+    const AcquireOptions options{.wait = plan_.lease * 10 + 5s, .lease = lock.lease};
+    const Client& client = *operator_->client;
+    auto hold = lock.kind == store::Kind::mutex ? client.mutex(lock.name).acquire(options)
+                : lock.kind == store::Kind::shared_mutex
+                    ? client.shared_mutex(lock.name).acquire(options)
+                    : client.semaphore(lock.name, {.permits = lock.permits}).acquire(1, options);
+    entry.returned = boot_now();
+    if (!hold) {
+      entry.outcome = check::outcome_of(hold.error().errc());
+      log_.add(entry);
+      return nullptr;
+    }
+    note_granted(entry, *hold, *operator_->seen);
+    entry.valid_end = kNever;
+    log_.add(entry);
+    kept_.push_back(std::move(*hold));
+    return &kept_.back();
+  }
+
+  void forget_one() {
+    const Hold* const hold = keep(locks_.front());
+    if (hold == nullptr) return;
+    check::Acquire entry{};
+    entry.client = operator_->number;
+    entry.op = kept_ops_;
+    entry.name = locks_.front().name;
+    entry.invoked = entry.returned = entry.valid_end = entry.released = boot_now();
+    note_granted(entry, *hold, *operator_->seen);
+    entry.valid_end = entry.released;
+    log_.add(entry);
+  }
+
+  const WorkerPlan plan_;
+  const Bug bug_;
+  const Doorway door_;
+  Log log_;
+  test::SharedPage<Board> board_;
+  std::atomic<std::uint32_t> sessions_{0};
+  const std::shared_ptr<Session> operator_;
+  test::SeededRandom random_;
+  const store::Capabilities can_;
+  const std::vector<LockPlan> locks_;
+  Workplace place_;
+  std::vector<std::unique_ptr<Seat>> seats_;
+  std::vector<std::unique_ptr<Caller>> callers_;
+  std::vector<std::thread> threads_;
+  std::vector<Hold> kept_;
+  std::uint64_t kept_ops_ = 0;
+};
+
+void serve(Worker& worker, test::Parent& parent) {
+  parent.tell("ready");
+  worker.start();
+  while (const auto order = parent.hear()) {
+    if (*order == "cancel") {
+      worker.cancel();
+      parent.tell("did");
+    } else if (*order == "close") {
+      worker.close();
+      parent.tell("did");
+    } else if (*order == "revoke") {
+      parent.tell(worker.revoke() ? "did" : "nothing");
+    } else if (*order == "finish") {
+      worker.finish();
+      parent.tell("done");
+    } else if (*order == "watch") {
+      worker.watch();
+      parent.tell("watched");
+    } else if (*order == "look") {
+      worker.look();
+      parent.tell("looked");
+    } else if (*order == "keep") {
+      worker.keep_all();
+      parent.tell("looked");
+    } else {
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+const test::Role kWorker("torture-worker", [](test::Parent& parent, const test::Words& words) {
+  Worker worker(WorkerPlan::from(words));
+  serve(worker, parent);
+});
+
+test::Words WorkerPlan::words() const {
+  return {url,
+          folder,
+          std::to_string(process),
+          std::to_string(worker),
+          std::to_string(generation),
+          std::to_string(seats),
+          std::to_string(callers),
+          std::to_string(seed),
+          std::to_string(lease.count()),
+          bug};
+}
+
+WorkerPlan WorkerPlan::from(const test::Words& words) {
+  const auto number = [&](std::size_t at) {
+    return static_cast<std::uint32_t>(std::stoul(words.at(at)));
+  };
+  return {.url = words.at(0),
+          .folder = words.at(1),
+          .process = number(2),
+          .worker = number(3),
+          .generation = number(4),
+          .seats = number(5),
+          .callers = number(6),
+          .seed = std::stoull(words.at(7)),
+          .lease = std::chrono::milliseconds(number(8)),
+          .bug = words.at(9)};
+}
+
+}  // namespace holdfast::torture
