@@ -19,3 +19,7 @@ function(holdfast_torture name)
 endfunction()
 
 holdfast_torture(holdfast-torture CORE holdfast-core)
+if(TARGET holdfast-core-planted)
+  holdfast_torture(holdfast-torture-planted
+    CORE holdfast-core-planted DEFINE HOLDFAST_PLANTED_BUGS=1)
+endif()

@@ -61,12 +61,13 @@ std::uint64_t stream_of(std::uint64_t seed, std::uint32_t worker, std::uint32_t 
 Action draw(test::SeededRandom& random, const std::vector<LockPlan>& locks,
             const store::Capabilities& can) {
   Action action;
-  action.lock = random.below(locks.size());
+  // The first is wanted more than the others, so that it has a line.
+  action.lock = random.chance(25) ? 0 : random.below(locks.size());
   const LockPlan& lock = locks[action.lock];
   action.shape = choose_shape(random, lock, can);
   action.options = choose_options(random, lock, can);
   action.blocking = random.chance(50);
-  action.rest = std::chrono::microseconds(random.skewed(0, 4'000));
+  action.rest = std::chrono::microseconds(random.skewed(0, 2'000));
   action.work = choose_work(random, lock.lease);
   action.careful = random.chance(50);
   action.confirmed = random.chance(50);

@@ -13,18 +13,6 @@ namespace {
 using store::Kind;
 using store::Shape;
 
-Result<Hold> acquire(const Client& client, const LockPlan& lock, const Shape& shape,
-                     const AcquireOptions& options) {
-  if (lock.kind == Kind::mutex) return client.mutex(lock.name).acquire(options);
-  if (lock.kind == Kind::semaphore) {
-    return client.semaphore(lock.name, {.permits = lock.permits}).acquire(shape.take, options);
-  }
-  const SharedMutex mutex = client.shared_mutex(lock.name);
-  if (shape == Shape::shared()) return mutex.acquire_shared(options);
-  if (shape == Shape::upgradeable()) return mutex.acquire_upgradeable(options);
-  return mutex.acquire(options);
-}
-
 Pending<Hold> async_acquire(const Client& client, const LockPlan& lock, const Shape& shape,
                             const AcquireOptions& options) {
   if (lock.kind == Kind::mutex) return client.mutex(lock.name).async_acquire(options);
@@ -39,6 +27,18 @@ Pending<Hold> async_acquire(const Client& client, const LockPlan& lock, const Sh
 }
 
 }  // namespace
+
+Result<Hold> acquire(const Client& client, const LockPlan& lock, const Shape& shape,
+                     const AcquireOptions& options) {
+  if (lock.kind == Kind::mutex) return client.mutex(lock.name).acquire(options);
+  if (lock.kind == Kind::semaphore) {
+    return client.semaphore(lock.name, {.permits = lock.permits}).acquire(shape.take, options);
+  }
+  const SharedMutex mutex = client.shared_mutex(lock.name);
+  if (shape == Shape::shared()) return mutex.acquire_shared(options);
+  if (shape == Shape::upgradeable()) return mutex.acquire_upgradeable(options);
+  return mutex.acquire(options);
+}
 
 std::uint64_t claim_from(const std::string& owner) {
   std::uint64_t claim = 0;

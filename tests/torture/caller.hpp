@@ -71,6 +71,7 @@ class Caller {
   bool waits_ = false;
 };
 
+Result<Hold> acquire(const Client&, const LockPlan&, const store::Shape&, const AcquireOptions&);
 // The number of a claim, from the text of its owner.
 std::uint64_t claim_from(const std::string& owner);
 // Fills in what is known when a hold came back.

@@ -84,19 +84,23 @@ Duration Sightings::renewal_within(std::span<const Renewal> renewals) const {
   return within;
 }
 
-// Whoever did not show up in time may have been dropped from the line, and was put at its end.
+// Whoever was silent for longer than an offer lasts may have had one and not heard of it, and was put at the
+// end of the line.
 void Sightings::look_at_place(Claim& claim) const {
-  if (claim.lined_up != check::kNever && boot_now() > claim.place_until) claim.lost_place = true;
+  if (claim.lined_up != check::kNever && boot_now() > claim.sure_until) claim.lost_place = true;
 }
 
-void Sightings::refused(const GrantRequest& request, Time sent) {
+void Sightings::refused(const GrantRequest& request, Time sent, const Refused& refused) {
   if (!request.line_up) return;
   const std::lock_guard lock(mutex_);
   Claim& claim = claims_[request.owner.claim];
   look_at_place(claim);
-  if (claim.lined_up == check::kNever) claim.lined_up = boot_now();
-  if (!claim.grants.empty()) claim.lost_place = true;  // it had an offer, and is in line again
-  claim.place_until = sent + request.line_for.count();
+  const bool first = claim.lined_up == check::kNever;
+  if (first) claim.lined_up = boot_now();
+  // It had an offer, and is in line again; or others are before it now.
+  if (!claim.grants.empty() || (!first && refused.ahead > claim.ahead)) claim.lost_place = true;
+  claim.ahead = refused.ahead;
+  claim.sure_until = sent + request.confirm_within.count();
 }
 
 void Sightings::granted(const GrantRequest& request, Time sent, const Granted& granted) {
@@ -157,8 +161,8 @@ void WitnessStore::try_grant(const GrantRequest& request, Call<GrantReply> call)
                    [seen = seen_, request, sent, to = std::move(call)](GrantReply reply) mutable {
                      if (const auto* granted = std::get_if<Granted>(&reply)) {
                        seen->granted(request, sent, *granted);
-                     } else if (std::holds_alternative<Refused>(reply)) {
-                       seen->refused(request, sent);
+                     } else if (const auto* refused = std::get_if<Refused>(&reply)) {
+                       seen->refused(request, sent, *refused);
                      }
                      to.answer(std::move(reply));
                    },

@@ -35,7 +35,7 @@ class Sightings {
   Duration answer_within() const { return answer_within_; }
   Duration renewal_within(std::span<const store::Renewal>) const;
 
-  void refused(const store::GrantRequest&, check::Time sent);
+  void refused(const store::GrantRequest&, check::Time sent, const store::Refused&);
   void granted(const store::GrantRequest&, check::Time sent, const store::Granted&);
   void offered(std::uint64_t claim, const store::Wake::Offer&);
   bool confirms(const store::Renewal&) const;  // an offer, rather than renews a hold
@@ -54,7 +54,8 @@ class Sightings {
   };
   struct Claim {
     check::Time lined_up = check::kNever;
-    check::Time place_until = check::kNever;  // an entry that is not refreshed by then is dropped
+    check::Time sure_until = check::kNever;  // of its place, unless it is heard of
+    std::uint32_t ahead = 0;
     bool lost_place = false;
     std::map<std::uint64_t, Grant> grants;  // by fence
   };

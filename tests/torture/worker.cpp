@@ -1,13 +1,13 @@
 #include "torture/worker.hpp"
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "checker/translate.hpp"
 #include "core/planted.hpp"
 #include "support/shared_page.hpp"
 #include "support/soon.hpp"
@@ -95,7 +95,7 @@ class Worker {
   // Whoever stands in the way is somebody who should not be there. What is taken here is shown by the
   // store as well, so that one can see that it shows what there is.
   void keep_all() {
-    for (const LockPlan& lock : locks_) keep(lock);
+    for (const LockPlan& lock : locks_) keep(lock, *operator_);
     look();
   }
 
@@ -128,45 +128,35 @@ class Worker {
                              .holds = holds});
   }
 
-  // It is written down as a wait without limit: at rest it has to be served, and this ends a run that
-  // has failed.
-  Hold* keep(const LockPlan& lock) {
+  // It is written down as a wait without limit that has no end unless it is served: at rest it has to
+  // be, and its limit only ends a run that has failed.
+  const check::Acquire* keep(const LockPlan& lock, const Session& session) {
     check::Acquire entry{
-        .client = operator_->number, .op = ++kept_ops_, .name = lock.name, .invoked = boot_now()};
+        .client = session.number, .op = kept_.size() + 1, .name = lock.name, .invoked = boot_now()};
     if (lock.kind == store::Kind::semaphore) {
       entry.mode = check::Mode::permits;
       entry.of = lock.permits;
     }
     log_.add(entry);
-    const AcquireOptions options{.wait = plan_.lease * 10 + 5s, .lease = lock.lease};
-    const Client& client = *operator_->client;
-    auto hold = lock.kind == store::Kind::mutex ? client.mutex(lock.name).acquire(options)
-                : lock.kind == store::Kind::shared_mutex
-                    ? client.shared_mutex(lock.name).acquire(options)
-                    : client.semaphore(lock.name, {.permits = lock.permits}).acquire(1, options);
+    const AcquireOptions options{.wait = plan_.lease * 10, .lease = lock.lease};
+    auto hold = acquire(*session.client, lock,
+                        lock.kind == store::Kind::semaphore ? store::Shape::permits(1, lock.permits)
+                                                            : store::Shape::exclusive(),
+                        options);
+    if (!hold) return nullptr;
     entry.returned = boot_now();
-    if (!hold) {
-      entry.outcome = check::outcome_of(hold.error().errc());
-      log_.add(entry);
-      return nullptr;
-    }
-    note_granted(entry, *hold, *operator_->seen);
+    note_granted(entry, *hold, *session.seen);
     entry.valid_end = kNever;
     log_.add(entry);
-    kept_.push_back(std::move(*hold));
-    return &kept_.back();
+    return &kept_.emplace_back(entry, std::move(*hold)).first;
   }
 
+  // Its record says that it was released.
   void forget_one() {
-    const Hold* const hold = keep(locks_.front());
-    if (hold == nullptr) return;
-    check::Acquire entry{};
-    entry.client = operator_->number;
-    entry.op = kept_ops_;
-    entry.name = locks_.front().name;
-    entry.invoked = entry.returned = entry.valid_end = entry.released = boot_now();
-    note_granted(entry, *hold, *operator_->seen);
-    entry.valid_end = entry.released;
+    const check::Acquire* const kept = keep(locks_.front(), *seats_.front()->session());
+    if (kept == nullptr) return;
+    check::Acquire entry = *kept;
+    entry.released = entry.valid_end = boot_now();
     log_.add(entry);
   }
 
@@ -184,8 +174,7 @@ class Worker {
   std::vector<std::unique_ptr<Seat>> seats_;
   std::vector<std::unique_ptr<Caller>> callers_;
   std::vector<std::thread> threads_;
-  std::vector<Hold> kept_;
-  std::uint64_t kept_ops_ = 0;
+  std::deque<std::pair<check::Acquire, Hold>> kept_;
 };
 
 void serve(Worker& worker, test::Parent& parent) {

@@ -17,7 +17,7 @@ struct WorkerPlan {
   std::uint32_t worker = 0;   // whose place it takes
   std::uint32_t generation = 0;
   std::uint32_t seats = 1;  // clients
-  std::uint32_t callers = 3;  // on each
+  std::uint32_t callers = 4;  // on each
   std::uint64_t seed = 1;
   std::chrono::milliseconds lease{600};
   std::string bug{};
