@@ -23,3 +23,38 @@ if(TARGET holdfast-core-planted)
   holdfast_torture(holdfast-torture-planted
     CORE holdfast-core-planted DEFINE HOLDFAST_PLANTED_BUGS=1)
 endif()
+
+# A short run on each store. A rule of which it examined nothing is as bad as one that is broken. Sanitizers
+# make everything slower, and the leases longer.
+set(torture_size --ops 400 --faults 30)
+if(HOLDFAST_SANITIZE)
+  set(torture_size --ops 120 --faults 12 --lease 1500)
+endif()
+foreach(store IN ITEMS sqlite dir memory)
+  set(url_sqlite "sqlite:{}/locks.db")
+  set(url_dir "dir:{}")
+  set(url_memory "memory:")
+  add_test(NAME torture.${store}
+    COMMAND holdfast-torture --store ${url_${store}} --seed 1 ${torture_size})
+  set_tests_properties(torture.${store} PROPERTIES LABELS torture TIMEOUT 900 COST 100
+    FAIL_REGULAR_EXPRESSION "C[1-7] [a-z ]+0 +0 +0")
+endforeach()
+
+# What is broken on purpose is found: by our own worker, and in the engine.
+function(holdfast_torture_bites program bug rule)
+  add_test(NAME torture.bites.${bug} COMMAND ${program} --seed 1 --ops 600 --faults 40 --bug ${bug})
+  set_tests_properties(torture.bites.${bug} PROPERTIES LABELS torture TIMEOUT 900 COST 100
+    PASS_REGULAR_EXPRESSION "${rule} [a-z ]+[0-9]+ +[1-9]")
+endfunction()
+if(TARGET holdfast-torture-planted)
+  holdfast_torture_bites(holdfast-torture ignore_lost C1)
+  holdfast_torture_bites(holdfast-torture ignore_fences C4)
+  holdfast_torture_bites(holdfast-torture forget_release C7)
+  holdfast_torture_bites(holdfast-torture-planted permits_take_one C1)
+  holdfast_torture_bites(holdfast-torture-planted renew_after_release C9)
+endif()
+
+list(FILTER torture_sources EXCLUDE REGEX "/main\\.cpp$")
+holdfast_test(torture_tests LABELS torture
+  SOURCES ${torture_tests} ${torture_sources}
+  LINK holdfast-checker holdfast-test-support holdfast::holdfast nlohmann_json::nlohmann_json)

@@ -7,9 +7,9 @@
 
 namespace holdfast::torture {
 
-#define HOLDFAST_TORTURE_BUGS(X)                                                     \
+#define HOLDFAST_TORTURE_BUGS(X)                                                          \
   X(ignore_lost, "a holder takes itself for one until it lets go, whatever valid() says") \
-  X(forget_release, "a hold is forgotten and goes on being renewed")                 \
+  X(forget_release, "a hold is forgotten and goes on being renewed")                      \
   X(ignore_fences, "the guarded resource accepts every fence")
 
 enum class Bug : std::uint8_t {

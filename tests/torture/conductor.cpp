@@ -206,10 +206,9 @@ bool Conductor::strike(const PlannedFault& fault) {
     if (busy) return false;
     const Time now = boot_now();
     disturbances_.at(fault.which)->begin();
-    lasting_.push_back({.struck = {.fault = fault.fault,
-                                   .from = now,
-                                   .to = now + fault.length,
-                                   .which = fault.which}});
+    lasting_.push_back(
+        {.struck = {
+             .fault = fault.fault, .from = now, .to = now + fault.length, .which = fault.which}});
     return true;
   }
   Post* const post = victim(fault);
@@ -300,7 +299,7 @@ void Conductor::finish() {
   for (auto& post : posts_) {
     if (hear(*post, "done", kStuck)) continue;
     gathered_.troubles.push_back("process " + std::to_string(post->process) +
-                                " does not come to an end");
+                                 " does not come to an end");
   }
 }
 
@@ -310,7 +309,8 @@ void Conductor::last_look() {
   Post& post = *posts_.front();
   const auto ask = [&](const char* order, const char* answer) {
     post.child->tell(order);
-    if (!hear(post, answer, kStuck)) gathered_.troubles.emplace_back("the store cannot be looked at");
+    if (!hear(post, answer, kStuck))
+      gathered_.troubles.emplace_back("the store cannot be looked at");
   };
   ask("watch", "watched");
   std::this_thread::sleep_for(options_.lease * 5 / 4 + 100ms);
@@ -357,8 +357,7 @@ void Conductor::gather() {
   for (std::uint32_t process = 1; process < traces_.size(); ++process) {
     const Trace& trace = traces_[process];
     const std::string path = history_path(folder_.path(), process);
-    const std::string error =
-        merge({text_of(path), trace.killed, trace.pauses}, gathered_.history);
+    const std::string error = merge({text_of(path), trace.killed, trace.pauses}, gathered_.history);
     if (!error.empty()) throw std::runtime_error(path + ": " + error);
   }
 }

@@ -43,7 +43,7 @@ struct Gathered {
   std::vector<Struck> struck;
   std::vector<std::string> troubles;  // what else went wrong: a worker that crashed or hung
   std::vector<Named> disturbances;    // that this store can have
-  std::uint64_t ops = 0;                  // that have begun
+  std::uint64_t ops = 0;              // that have begun
   std::chrono::milliseconds took{};
 };
 

@@ -3,16 +3,13 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "checker/history_text.hpp"
-#include "core/planted.hpp"
 #include "support/child_process.hpp"
 #include "support/temp_folder.hpp"
-#include "torture/bugs.hpp"
 #include "torture/conductor.hpp"
 #include "torture/report.hpp"
 
@@ -38,9 +35,9 @@ void write_reports(const std::filesystem::path& folder, const RunReport& report,
 }
 
 int run(const Options& options) {
-  std::optional<test::TempFolder> folder;
+  const test::TempFolder folder;
   std::string url = options.url;
-  if (url.empty()) url = "sqlite:" + folder.emplace() / "locks.db";
+  if (const auto at = url.find("{}"); at != std::string::npos) url.replace(at, 2, folder.path());
   const Gathered gathered = Conductor(options, url).run();
   const RunReport report = report_on(options, url, gathered);
   if (!options.report.empty()) write_reports(options.report, report, gathered);

@@ -105,10 +105,10 @@ Parsed parse(const std::vector<std::string>& arguments) { return Reader(argument
 
 std::string command_line(const Options& options) {
   std::string line = "holdfast-torture";
-  if (!options.url.empty()) line += " --store " + quoted(options.url);
-  line += " --seed " + std::to_string(options.seed) + " --ops " + std::to_string(options.ops) +
-          " --faults " + std::to_string(options.faults) + " --processes " +
-          std::to_string(options.processes) + " --lease " + std::to_string(options.lease.count());
+  line += " --store " + quoted(options.url) + " --seed " + std::to_string(options.seed) +
+          " --ops " + std::to_string(options.ops) + " --faults " + std::to_string(options.faults) +
+          " --processes " + std::to_string(options.processes) + " --lease " +
+          std::to_string(options.lease.count());
   if (!options.bug.empty()) line += " --bug " + options.bug;
   return line;
 }
@@ -117,7 +117,7 @@ std::string help_text() {
   return "holdfast-torture: real processes use locks of one store while faults befall them, and a\n"
          "checker judges what they saw.\n"
          "\n"
-         "  --store URL        the store; else an SQLite file made for the run\n"
+         "  --store URL        the store (sqlite:{}/locks.db); {} is a folder made for the run\n"
          "  --seed S           what is done, and which faults come (1)\n"
          "  --ops N            acquires in all (1000)\n"
          "  --faults N         faults in all (one for each twenty acquires)\n"
@@ -126,7 +126,8 @@ std::string help_text() {
          "  --report FOLDER    writes report.txt, report.json, timeline.svg and history.txt there\n"
          "  --json             prints the report as JSON\n"
          "\n"
-         "The same seed and options give the same faults in the same order, and the same choices of\n"
+         "The same seed and options give the same faults in the same order, and the same choices "
+         "of\n"
          "each worker. The moments at which they meet are the machine's, and differ.\n"
          "\n"
          "Exit: 0 no rule was broken, 1 one was, 2 it could not be run, 64 bad arguments.\n";

@@ -9,10 +9,10 @@
 namespace holdfast::torture {
 
 struct Options {
-  std::string url{};  // empty: an SQLite file that is made for the run and removed
+  std::string url = "sqlite:{}/locks.db";  // {}: a folder that is made for the run and removed
   std::uint64_t seed = 1;
-  std::uint64_t ops = 1000;     // acquires in all
-  std::uint64_t faults = 50;    // in all; one for each twenty acquires unless chosen
+  std::uint64_t ops = 1000;   // acquires in all
+  std::uint64_t faults = 50;  // in all; one for each twenty acquires unless chosen
   bool faults_chosen = false;
   std::uint32_t processes = 4;
   std::chrono::milliseconds lease{600};

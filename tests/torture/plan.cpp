@@ -13,8 +13,9 @@ struct Weight {
 };
 
 std::vector<Weight> weights_for(const Ground& ground) {
-  std::vector<Weight> weights{{Fault::pause_short, 15}, {Fault::pause_long, 18}, {Fault::cancel, 15},
-                              {Fault::close, 10},       {Fault::revoke, 12},     {Fault::hog, 4}};
+  std::vector<Weight> weights{{Fault::pause_short, 15}, {Fault::pause_long, 18},
+                              {Fault::cancel, 15},      {Fault::close, 10},
+                              {Fault::revoke, 12},      {Fault::hog, 4}};
   if (ground.can_kill) weights.push_back({Fault::kill, 18});
   if (ground.disturbances > 0) weights.push_back({Fault::store, 8});
   return weights;

@@ -16,14 +16,14 @@ using check::Time;
 
 constexpr Time millis(std::int64_t n) { return n * 1'000'000; }
 
-#define HOLDFAST_TORTURE_FAULTS(X)                                       \
-  X(pause_short, "a process is stopped for less than a lease")           \
-  X(pause_long, "a process is stopped for longer than a lease")          \
+#define HOLDFAST_TORTURE_FAULTS(X)                                        \
+  X(pause_short, "a process is stopped for less than a lease")            \
+  X(pause_long, "a process is stopped for longer than a lease")           \
   X(kill, "a process is killed with kill -9 and another takes its place") \
-  X(cancel, "a caller gives up its wait")                                \
-  X(close, "a client is closed while its callers wait")                  \
-  X(revoke, "an operator revokes a hold")                                \
-  X(hog, "other processes want all of the CPU")                          \
+  X(cancel, "a caller gives up its wait")                                 \
+  X(close, "a client is closed while its callers wait")                   \
+  X(revoke, "an operator revokes a hold")                                 \
+  X(hog, "other processes want all of the CPU")                           \
   X(store, "something that befalls only this kind of store")
 
 enum class Fault : std::uint8_t {

@@ -18,15 +18,14 @@ void Progress::show(const State& state) {
   const double left = state.ops == 0 ? 0
                                      : gone * static_cast<double>(state.of_ops - state.ops) /
                                            static_cast<double>(state.ops);
-  std::fprintf(stderr,
-               "%s%llu of %llu acquires, %llu of %llu faults, %llu updates lost without fences; "
-               "%.0f s, about %.0f s left; judged at the end%s",
-               terminal_ ? "\r" : "", static_cast<unsigned long long>(state.ops),
-               static_cast<unsigned long long>(state.of_ops),
-               static_cast<unsigned long long>(state.faults),
-               static_cast<unsigned long long>(state.of_faults),
-               static_cast<unsigned long long>(state.lost_in_twin), gone, left,
-               terminal_ ? "\x1b[K" : "\n");
+  std::fprintf(
+      stderr,
+      "%s%llu of %llu acquires, %llu of %llu faults, %llu updates lost without fences; "
+      "%.0f s, about %.0f s left; judged at the end%s",
+      terminal_ ? "\r" : "", static_cast<unsigned long long>(state.ops),
+      static_cast<unsigned long long>(state.of_ops), static_cast<unsigned long long>(state.faults),
+      static_cast<unsigned long long>(state.of_faults),
+      static_cast<unsigned long long>(state.lost_in_twin), gone, left, terminal_ ? "\x1b[K" : "\n");
 }
 
 void Progress::say(const char* text) {

@@ -76,7 +76,8 @@ std::vector<FaultLine> faults_in(const Gathered& gathered) {
     lines.push_back({.name = std::string(kFaultNames[i]), .text = std::string(kFaultTexts[i])});
   }
   const std::size_t first_of_store = lines.size();
-  for (const Named& each : gathered.disturbances) lines.push_back({.name = each.name, .text = each.text});
+  for (const Named& each : gathered.disturbances)
+    lines.push_back({.name = each.name, .text = each.text});
   const UnderWay under_way(gathered.history);
   for (const Struck& each : gathered.struck) {
     FaultLine& line = lines.at(each.fault == Fault::store ? first_of_store + each.which
@@ -98,9 +99,9 @@ std::string millis_text(Time time) {
 }
 
 constexpr std::array<check::Outcome, 8> kOutcomes{
-    check::Outcome::granted, check::Outcome::busy,        check::Outcome::timed_out,
+    check::Outcome::granted,   check::Outcome::busy,    check::Outcome::timed_out,
     check::Outcome::cancelled, check::Outcome::unknown, check::Outcome::unavailable,
-    check::Outcome::other,   check::Outcome::pending};
+    check::Outcome::other,     check::Outcome::pending};
 
 void put_faults(std::ostream& out, const std::vector<FaultLine>& faults) {
   char line[200];
@@ -165,8 +166,8 @@ RunReport report_on(const Options& options, const std::string& url, const Gather
 std::string to_text(const RunReport& report) {
   std::ostringstream out;
   const Options& options = report.options;
-  out << "store " << report.store << ", " << options.processes << " processes, seed " << options.seed
-      << ", lease " << options.lease.count() << " ms\n"
+  out << "store " << report.store << ", " << options.processes << " processes, seed "
+      << options.seed << ", lease " << options.lease.count() << " ms\n"
       << report.ops << " acquires in " << static_cast<double>(report.took.count()) / 1000 << " s:";
   for (const check::Outcome each : kOutcomes) {
     const std::uint64_t count = report.outcomes.at(static_cast<std::size_t>(each));
@@ -201,8 +202,7 @@ std::string to_json(const RunReport& report) {
     json["outcomes"][std::string(check::to_word(each))] =
         report.outcomes.at(static_cast<std::size_t>(each));
   }
-  json["wait_ns"] = {
-      {"p50", report.wait_p50}, {"p99", report.wait_p99}, {"max", report.wait_max}};
+  json["wait_ns"] = {{"p50", report.wait_p50}, {"p99", report.wait_p99}, {"max", report.wait_max}};
   json["faults"] = Json::array();
   for (const FaultLine& each : report.faults) {
     json["faults"].push_back(

@@ -34,7 +34,8 @@ const Answer* answer_in(const RenewReply& reply, std::size_t which) {
 }
 
 // What the engine can have made of it.
-void note_answer(check::Renewal& record, const RenewReply& reply, std::size_t which, Time deadline) {
+void note_answer(check::Renewal& record, const RenewReply& reply, std::size_t which,
+                 Time deadline) {
   const Time now = boot_now();
   if (now > deadline - kTooClose) return;
   if (const auto* renewed = answer_in<Renewed>(reply, which)) {

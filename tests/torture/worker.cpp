@@ -51,8 +51,7 @@ class Worker {
   void start() {
     for (std::uint32_t i = 0; i < plan_.seats * plan_.callers; ++i) {
       const std::uint64_t stream = stream_of(plan_.seed, plan_.worker, plan_.generation, i);
-      callers_.push_back(
-          std::make_unique<Caller>(place_, *seats_[i % plan_.seats], i, stream));
+      callers_.push_back(std::make_unique<Caller>(place_, *seats_[i % plan_.seats], i, stream));
     }
     for (auto& caller : callers_) threads_.emplace_back([&caller] { caller->run(); });
   }
@@ -113,8 +112,7 @@ class Worker {
     if (lock.holders.empty()) return false;
     const ClaimInfo& holder = lock.holders[random_.below(lock.holders.size())];
     if (holder.revoked || holder.offered) return false;
-    return operator_->client
-        ->force_release(lock.name, {.fence = holder.fence, .reason = "torture"})
+    return operator_->client->force_release(lock.name, {.fence = holder.fence, .reason = "torture"})
         .has_value();
   }
 

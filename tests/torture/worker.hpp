@@ -16,7 +16,7 @@ struct WorkerPlan {
   std::uint32_t process = 1;  // another number for each that is started
   std::uint32_t worker = 0;   // whose place it takes
   std::uint32_t generation = 0;
-  std::uint32_t seats = 1;  // clients
+  std::uint32_t seats = 1;    // clients
   std::uint32_t callers = 4;  // on each
   std::uint64_t seed = 1;
   std::chrono::milliseconds lease{600};
@@ -34,7 +34,9 @@ inline std::string board_path(const std::string& folder) { return folder + "/boa
 inline std::string resource_path(const std::string& folder) { return folder + "/resource"; }
 
 // A question to the store is given up after this long.
-inline std::chrono::milliseconds answer_within(std::chrono::milliseconds lease) { return lease / 3; }
+inline std::chrono::milliseconds answer_within(std::chrono::milliseconds lease) {
+  return lease / 3;
+}
 
 // Tells "ready", then hears
 //   cancel     one of its callers gives up                  tells "did"
