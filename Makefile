@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help configured build demo test asan tsan fuzz soak format lint install clean
+.PHONY: help configured build demo test asan tsan fuzz torture soak format lint install clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -11,6 +11,7 @@ JOBS ?= $(shell nproc)
 CMAKE_ARGS ?=
 RUNS ?= 1000000
 SECONDS ?=
+SEED ?= 1
 
 STAGE := @tools/stage
 
@@ -21,6 +22,7 @@ help:
 	@echo 'make asan      the suites under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan      the suites under ThreadSanitizer'
 	@echo 'make fuzz      libFuzzer over every reader of foreign bytes: RUNS=1000000 inputs each, or SECONDS=60'
+	@echo 'make torture   10,000 acquires and 500 faults on real stores (SEED=$(SEED)); reports in build/torture'
 	@echo 'make soak      a thousand kills, the long simulation and the long model check'
 	@echo 'make format    format the sources in place'
 	@echo 'make lint      check the format and run clang-tidy'
@@ -66,6 +68,15 @@ fuzz:
 	$(STAGE) configure cmake --preset fuzz $(CMAKE_ARGS)
 	$(STAGE) build cmake --build build/fuzz -j $(JOBS) --target holdfast-fuzz
 	$(STAGE) fuzz env JOBS=$(JOBS) RUNS=$(RUNS) SECONDS_EACH=$(SECONDS) tools/fuzz build/fuzz/bin/holdfast-fuzz
+
+torture:
+	$(STAGE) packages tools/setup build test
+	$(STAGE) configure cmake --preset release $(CMAKE_ARGS)
+	$(STAGE) build cmake --build build/release -j $(JOBS) --target holdfast-torture
+	$(STAGE) 'torture of sqlite' build/bin/holdfast-torture --store 'sqlite:{}/locks.db' \
+	  --seed $(SEED) --ops 10000 --faults 500 --report build/torture/sqlite
+	$(STAGE) 'torture of dir' build/bin/holdfast-torture --store 'dir:{}' \
+	  --seed $(SEED) --ops 10000 --faults 500 --report build/torture/dir
 
 soak:
 	$(STAGE) packages tools/setup build test

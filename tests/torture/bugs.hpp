@@ -19,13 +19,8 @@ enum class Bug : std::uint8_t {
 #undef X
 };
 
-inline std::optional<Bug> bug_named(std::string_view name) {
-  if (name.empty()) return Bug::none;
-#define X(each, text) \
-  if (name == #each) return Bug::each;
-  HOLDFAST_TORTURE_BUGS(X)
-#undef X
-  return std::nullopt;
-}
+// Makes this program have that bug: one of ours, or one of the engine's if it was built with those (then
+// none of ours is left to do). Nothing if there is no such bug.
+std::optional<Bug> plant(std::string_view name);
 
 }  // namespace holdfast::torture

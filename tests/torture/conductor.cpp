@@ -51,8 +51,8 @@ std::string text_of(const std::string& path) {
 }
 
 ResourceServer::Fences fences_for(const std::string& bug) {
-  return bug_named(bug) == Bug::ignore_fences ? ResourceServer::Fences::ignored
-                                              : ResourceServer::Fences::checked;
+  return plant(bug) == Bug::ignore_fences ? ResourceServer::Fences::ignored
+                                          : ResourceServer::Fences::checked;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "checker/history_text.hpp"
 #include "support/child_process.hpp"
 #include "support/temp_folder.hpp"
+#include "torture/bugs.hpp"
 #include "torture/conductor.hpp"
 #include "torture/report.hpp"
 
@@ -48,7 +49,10 @@ int run(const Options& options) {
 }  // namespace
 
 int start(const std::vector<std::string>& arguments) {
-  const Parsed parsed = parse(arguments);
+  Parsed parsed = parse(arguments);
+  if (parsed.error.empty() && !plant(parsed.options.bug)) {
+    parsed.error = "this program has no bug " + parsed.options.bug;
+  }
   if (!parsed.error.empty()) {
     std::fprintf(stderr, "holdfast-torture: %s; see --help\n", parsed.error.c_str());
     return kUsage;

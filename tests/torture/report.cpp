@@ -137,9 +137,22 @@ void put_violations(std::ostream& out, const RunReport& report) {
     out << check::name_of(each.rule) << ": " << each.text << "\n";
   }
   for (const std::string& each : report.troubles) out << "trouble: " << each << "\n";
+  if (report.too_tame()) {
+    out << "the run was too tame: a rule had nothing to examine, or no update was lost without "
+           "fences\n";
+  }
 }
 
 }  // namespace
+
+bool RunReport::too_tame() const {
+  constexpr std::uint64_t kLong = 10'000;
+  if (ops < kLong || options.faults == 0) return false;
+  const auto first = judged.tallies.begin() + static_cast<std::ptrdiff_t>(Rule::exclusion);
+  const auto last = judged.tallies.begin() + static_cast<std::ptrdiff_t>(Rule::no_ghosts);
+  return judged.figures.unfenced_lost_updates == 0 ||
+         std::any_of(first, last + 1, [](const check::Tally& t) { return t.examined == 0; });
+}
 
 RunReport report_on(const Options& options, const std::string& url, const Gathered& gathered) {
   RunReport report;

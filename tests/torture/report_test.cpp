@@ -81,6 +81,13 @@ TEST(TortureReport, AWorkerThatDiedByItselfIsNotWell) {
   EXPECT_THAT(to_text(report(all)), HasSubstr("process 3 died by itself"));
 }
 
+TEST(TortureReport, ALongRunThatMetNothingIsNotWell) {
+  Gathered all = gathered();
+  all.ops = 10'000;
+  EXPECT_FALSE(report(all).ok());
+  EXPECT_THAT(to_text(report(all)), HasSubstr("too tame"));
+}
+
 TEST(TortureReport, KeepsSecretsToItself) {
   for (const std::string& text : {to_text(report(broken())), to_json(report(broken()))}) {
     EXPECT_THAT(text, Not(HasSubstr("secret")));

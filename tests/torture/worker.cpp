@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/planted.hpp"
 #include "support/shared_page.hpp"
 #include "support/soon.hpp"
 #include "torture/caller.hpp"
@@ -18,23 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A bug of ours, or one of the engine's if this program has those.
-Bug plant(const std::string& name) {
-  if (const auto bug = bug_named(name)) return *bug;
-#ifdef HOLDFAST_PLANTED_BUGS
-#define X(each, text) \
-  if (name == #each) core::planted_bug = core::Bug::each;
-  HOLDFAST_BUGS(X)
-#undef X
-#endif
-  return Bug::none;
-}
-
 class Worker {
  public:
   explicit Worker(const WorkerPlan& plan)
       : plan_(plan),
-        bug_(plant(plan.bug)),
+        bug_(plant(plan.bug).value_or(Bug::none)),
         door_{plan.url, answer_within(plan.lease)},
         log_(history_path(plan.folder, plan.process)),
         board_(board_path(plan.folder)),
