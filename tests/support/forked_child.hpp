@@ -1,7 +1,15 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define HOLDFAST_NEEDS_THREADS_IN_A_CHILD() \
+  GTEST_SKIP() << "ThreadSanitizer has no threads in the child of a process with threads"
+#else
+#define HOLDFAST_NEEDS_THREADS_IN_A_CHILD() static_cast<void>(0)
+#endif
 
 namespace holdfast::test {
 

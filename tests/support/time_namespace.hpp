@@ -1,6 +1,8 @@
 #pragma once
 
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@ std::string elsewhere_in_time(std::chrono::seconds ahead, Work work) {
   if (!(offsets << "boottime " << ahead.count() << " 0\n").flush()) return problem();
   const pid_t child = ::fork();  // children are in it
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     work();
     ::_exit(0);
   }

@@ -15,14 +15,8 @@
 
 #include "coroutines.hpp"
 #include "holdfast/holdfast.hpp"
+#include "support/forked_child.hpp"
 #include "support/soon.hpp"
-
-#if defined(__SANITIZE_THREAD__)
-#define HOLDFAST_NEEDS_THREADS_IN_A_CHILD() \
-  GTEST_SKIP() << "ThreadSanitizer has no threads in the child of a process with threads"
-#else
-#define HOLDFAST_NEEDS_THREADS_IN_A_CHILD() static_cast<void>(0)
-#endif
 
 namespace {
 std::atomic<bool> in_child{false};

@@ -1,8 +1,9 @@
-// F028, F030, F120: kill -9 at random moments, over and over. `HOLDFAST_KILLS=1000` makes it longer.
+// F028, F030, F120: kill -9 at random moments, over and over, and at each question by its number. `HOLDFAST_KILLS=1000` makes it longer.
 #include <filesystem>
 
 #include "sqlite_test.hpp"
 #include "support/processes/kills.hpp"
+#include "support/processes/last_calls.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -16,6 +17,10 @@ TEST_F(SqliteKill, AtAnyMomentNeverMakesTwoHoldersNorLeavesAnythingBehind_F028_F
   RawDatabase raw(database());
   EXPECT_EQ(raw.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"),
             1);
+}
+
+TEST_F(SqliteKill, AtAnyCallLeavesNothingThatLasts_F028_F030) {
+  expect_served_whichever_call_was_the_last(url(), kSanitized ? 5s : 2s);
 }
 
 TEST_F(SqliteKill, WhileTheFileIsMadeHindersNobody_F120) {
