@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -21,6 +22,9 @@ struct HolderRecord {
 
 // The longest reason that is kept; a longer one is refused with Errc::invalid_argument.
 inline constexpr std::size_t kMaxReason = 1024;
+// The longest name of a program. A longer ClientOptions::program is refused in the same way; the name
+// that a program was started by is cut.
+inline constexpr std::size_t kMaxProgram = 256;
 
 // "billing-7 (web2 pid 8123)": the short form used in error texts.
 std::string describe(const HolderRecord&);

@@ -33,7 +33,7 @@ struct LockInfo {
 struct ForceOptions {
   FencingToken fence{};  // of the hold that is meant; if another has it by now, nothing happens
   bool now = false;      // free the lock at once. Its holder may still be at work: see SAFETY
-  std::string reason{};
+  std::string reason{};  // at most kMaxReason bytes
 };
 
 }  // namespace holdfast

@@ -53,7 +53,7 @@ struct ClientOptions {
   Duration handoff_time = std::chrono::milliseconds(20);
   // How long the last of a client and its holds waits for posted releases at its end.
   Duration close_within = std::chrono::seconds(1);
-  // What HolderRecord::program says; empty = the name of this program.
+  // What HolderRecord::program says, in kMaxProgram bytes at most; empty = the name of this program.
   std::string program{};
   // Told of everything that happens, on the callbacks thread.
   std::shared_ptr<Observer> observer{};

@@ -141,6 +141,9 @@ Result<void> Client::force_release(std::string_view name, ForceOptions options) 
   if (handle_->forked()) return detail::forked_error();
   auto lock = store::LockName::checked(name);
   if (!lock) return lock.error();
+  if (options.reason.size() > kMaxReason) {
+    return detail::error_about(Errc::invalid_argument, *lock, "a reason is at most 1024 bytes");
+  }
   store::ForceRequest request;
   request.name = *lock;
   request.fence = options.fence.value();

@@ -65,6 +65,7 @@ Result<void> check(const ClientOptions& options) {
   }
   if (options.handoff_count > 1023) return bad("handoff_count must be at most 1023");
   if (options.close_within < Duration::zero()) return bad("close_within must not be negative");
+  if (options.program.size() > kMaxProgram) return bad("program must have at most 256 bytes");
   return {};
 }
 

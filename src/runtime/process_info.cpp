@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include "holdfast/holder_record.hpp"
+
 namespace holdfast::runtime {
 namespace {
 
@@ -27,6 +29,9 @@ std::string program_name() {
 
 }  // namespace
 
-ProcessInfo this_process() { return {host_name(), getpid(), program_name()}; }
+// Whoever starts a program may give it a name of any length.
+ProcessInfo this_process() {
+  return {host_name(), getpid(), program_name().substr(0, kMaxProgram)};
+}
 
 }  // namespace holdfast::runtime

@@ -78,6 +78,15 @@ TEST_F(Operator, CannotTakeAwayWhatHasChangedHands_F145) {
   EXPECT_EQ(other_.mutex("lock").try_acquire().error(), Errc::busy);
 }
 
+TEST_F(Operator, IsToldOfAReasonThatIsTooLong_F139) {
+  const Hold hold = client_.mutex("lock").acquire().value();
+  const auto done = other_.force_release(
+      "lock", {.fence = hold.fence(), .reason = std::string(kMaxReason + 1, 'x')});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error(), Errc::invalid_argument);
+  EXPECT_TRUE(hold.verify()) << "nothing was done";
+}
+
 TEST_F(Operator, IsToldOfABadName) {
   EXPECT_EQ(client_.force_release("", {}).error(), Errc::invalid_name);
   EXPECT_EQ(client_.place_of(std::string(513, 'x')).error(), Errc::invalid_name);

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "holdfast/holdfast.hpp"
 #include "support/temp_folder.hpp"
@@ -276,6 +278,28 @@ TEST(ClientOptionsTest, TheLargestDriftLeavesTheShortestLeaseValid) {
   const auto hold = client.mutex("lock").acquire({.lease = kMinLease, .renew = false});
   ASSERT_TRUE(hold);
   EXPECT_LE(hold->remaining(), 65ms);
+}
+
+TEST(ClientOptionsTest, TheNameOfAProgramHasALimit_F139) {
+  for (const std::size_t size : {kMaxProgram + 1, std::size_t{10'000'000}}) {
+    const auto refused = connect("memory:options", {.program = std::string(size, 'x')});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error(), Errc::invalid_argument);
+    EXPECT_THAT(refused.error().text(), HasSubstr("256"));
+  }
+  EXPECT_TRUE(connect("memory:options", {.program = std::string(kMaxProgram, 'x')}));
+}
+
+// Nobody can be blamed for a name that somebody else gave it: it is cut.
+TEST(ClientOptionsTest, TheNameThatAProgramWasStartedByIsCut_F139) {
+  std::string endless(10'000'000, 'x');
+  char* const before = std::exchange(program_invocation_short_name, endless.data());
+  const auto client = connect("memory:options");
+  program_invocation_short_name = before;
+  ASSERT_TRUE(client) << client.error().text();
+  const auto held = client->mutex("lock").acquire();
+  EXPECT_EQ(client->mutex("lock").try_acquire().error().detail().holder->program,
+            endless.substr(0, kMaxProgram));
 }
 
 TEST(ClientOptionsTest, TheProgramIsNamedInTheRecord) {
