@@ -35,7 +35,7 @@ std::string_view name_of(Rule rule) {
   constexpr std::array<std::string_view, kRules> kNames{
       "C0 form",           "C1 exclusion",       "C2 fence order", "C3 fence once",
       "C4 no lost update", "C5 invalid in time", "C6 served",      "C7 no ghosts",
-      "C8 fifo",           "C9 renewals"};
+      "C8 fifo",           "C9 renewals",        "C10 verified"};
   return kNames.at(static_cast<std::size_t>(rule));
 }
 
@@ -44,6 +44,7 @@ bool counts_under(const Assumptions& assumptions, Rule rule) {
     case Rule::form:
     case Rule::fence_once:
     case Rule::renewals:
+    case Rule::verified:
       return true;
     case Rule::fence_order:
     case Rule::no_lost_update:
@@ -81,6 +82,7 @@ Report check(const History& history) {
   check_no_lost_update(history, found);
   check_no_ghosts(history, locks, found);
   check_renewals(history, found);
+  check_verified(history, locks, found);
   return found.take();
 }
 

@@ -27,16 +27,17 @@ enum class Rule : std::uint8_t {
   no_ghosts,        // C7  at rest the store shows nothing of claims that have ended
   fifo,             // C8  under Order::fifo nobody overtakes a waiter that kept its place
   renewals,         // C9  one renewal per period and hold, none for what nobody holds
+  verified,         // C10 verify() says yes only if nobody else was granted it before the question
 };
-inline constexpr std::size_t kRules = 10;
+inline constexpr std::size_t kRules = 11;
 
 std::string_view name_of(Rule rule);  // "C1 exclusion"
 
 // Whether a violation of this rule counts under these assumptions.
 //
-//   form, fence_once, renewals    always
-//   fence_order, no_lost_update   unless the store lost its data and its fences restart
-//   all others                    only with timing and a store that keeps its data
+//   form, fence_once, renewals, verified   always
+//   fence_order, no_lost_update            unless the store lost its data and its fences restart
+//   all others                             only with timing and a store that keeps its data
 //
 // Timing plays no part for a fenced resource: to bear a paused holder is what fences are for.
 bool counts_under(const Assumptions& assumptions, Rule rule);

@@ -79,6 +79,16 @@ struct Renewal {
   bool confirming = false;  // confirms an offer or serves verify(): outside the rhythm of renewals
 };
 
+// One call of verify() on a hold that was granted to this client.
+struct Verification {
+  std::uint32_t client = 0;
+  std::string name{};
+  std::uint64_t grant_fence = 0;
+  Time invoked = 0;
+  Time returned = kNever;
+  bool confirmed = false;  // the answer was: yes, it is yours
+};
+
 // A release that left for the store (a hand-off sends none).
 struct ReleaseSent {
   std::uint32_t client = 0;
@@ -152,6 +162,7 @@ struct History {
   Terms terms;
   std::vector<Acquire> acquires;
   std::vector<Renewal> renewals;
+  std::vector<Verification> verifications;
   std::vector<ReleaseSent> releases;
   std::vector<ResourceOp> resource_ops;
   std::vector<FinalValue> final_values;

@@ -38,6 +38,10 @@ void fields(Io& io, R& r) {
   io(r.client), io(r.owner), io(r.name), io(r.grant_fence);
   io(r.sent), io(r.answered), io(r.outcome), io(r.lease_ns), io(r.confirming);
 }
+template <class Io, Like<Verification> R>
+void fields(Io& io, R& r) {
+  io(r.client), io(r.name), io(r.grant_fence), io(r.invoked), io(r.returned), io(r.confirmed);
+}
 template <class Io, Like<ReleaseSent> R>
 void fields(Io& io, R& r) {
   io(r.client), io(r.owner), io(r.name), io(r.grant_fence), io(r.sent);
@@ -57,8 +61,8 @@ void fields(Io& io, R& r) {
 }
 
 constexpr std::string_view kTerms = "terms", kAcquire = "acquire", kRenewal = "renewal",
-                           kRelease = "release", kResource = "resource", kFinal = "final",
-                           kLeftover = "leftover";
+                           kVerification = "verification", kRelease = "release",
+                           kResource = "resource", kFinal = "final", kLeftover = "leftover";
 
 // The words of an enumeration, in the order of its values.
 constexpr std::array<std::string_view, 2> words(Order) { return {"any", "fifo"}; }
@@ -236,6 +240,7 @@ std::string add_line(std::string_view text, History& into) {
   if (tag == kTerms) return add_terms(line, into.terms);
   if (tag == kAcquire) return add_record(line, into.acquires);
   if (tag == kRenewal) return add_record(line, into.renewals);
+  if (tag == kVerification) return add_record(line, into.verifications);
   if (tag == kRelease) return add_record(line, into.releases);
   if (tag == kResource) return add_record(line, into.resource_ops);
   if (tag == kFinal) return add_record(line, into.final_values);
@@ -268,6 +273,9 @@ std::string_view to_word(Outcome outcome) {
 void write(std::ostream& out, const Terms& terms) { write_line(out, kTerms, terms); }
 void write(std::ostream& out, const Acquire& acquire) { write_line(out, kAcquire, acquire); }
 void write(std::ostream& out, const Renewal& renewal) { write_line(out, kRenewal, renewal); }
+void write(std::ostream& out, const Verification& verification) {
+  write_line(out, kVerification, verification);
+}
 void write(std::ostream& out, const ReleaseSent& release) { write_line(out, kRelease, release); }
 void write(std::ostream& out, const ResourceOp& op) { write_line(out, kResource, op); }
 void write(std::ostream& out, const FinalValue& value) { write_line(out, kFinal, value); }
@@ -277,6 +285,7 @@ void write(std::ostream& out, const History& history) {
   write(out, history.terms);
   for (const auto& record : history.acquires) write(out, record);
   for (const auto& record : history.renewals) write(out, record);
+  for (const auto& record : history.verifications) write(out, record);
   for (const auto& record : history.releases) write(out, record);
   for (const auto& record : history.resource_ops) write(out, record);
   for (const auto& record : history.final_values) write(out, record);

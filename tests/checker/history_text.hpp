@@ -17,6 +17,7 @@ namespace holdfast::check {
 void write(std::ostream& out, const Terms& terms);
 void write(std::ostream& out, const Acquire& acquire);
 void write(std::ostream& out, const Renewal& renewal);
+void write(std::ostream& out, const Verification& verification);
 void write(std::ostream& out, const ReleaseSent& release);
 void write(std::ostream& out, const ResourceOp& op);
 void write(std::ostream& out, const FinalValue& value);

@@ -53,6 +53,12 @@ History full() {
                  .outcome = Renewed::gone,
                  .lease_ns = 36,
                  .confirming = true}};
+  h.verifications = {{.client = 45,
+                      .name = "w",
+                      .grant_fence = 46,
+                      .invoked = 47,
+                      .returned = 48,
+                      .confirmed = true}};
   h.releases = {{.client = 41, .owner = 42, .name = "s", .grant_fence = 43, .sent = 44}};
   h.resource_ops = {{.client = 51,
                      .name = "t",
@@ -86,6 +92,7 @@ TEST(HistoryText, IsALinePerRecord) {
             "18446744073709551615 17 18 19 23 20 21 22 1 permits 24 25 26\n"
             "acquire 0 0 % 0 any 0 - pending - - 0 0 0 0 - 0 - - - 0 exclusive 1 1 0\n"
             "renewal 31 32 r 33 34 35 gone 36 1\n"
+            "verification 45 w 46 47 48 1\n"
             "release 41 42 s 43 44\n"
             "resource 51 t 52 53 1 0 54 55\n"
             "final u 61 62\n"

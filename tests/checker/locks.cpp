@@ -54,6 +54,16 @@ const Acquire* Grant::longest_valid() const {
   return longest;
 }
 
+Time Grant::made_by() const {
+  for (const Acquire* hold : holds) {
+    if (hold->store_granted != kNever) return hold->store_granted;
+  }
+  for (const Acquire* hold : holds) {
+    if (was_valid(*hold)) return hold->returned;
+  }
+  return kNever;
+}
+
 std::vector<Lock> locks_of(const History& history) {
   std::map<std::string_view, Lock> by_name;
   for (const Acquire& acquire : history.acquires) {

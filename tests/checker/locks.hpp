@@ -33,6 +33,9 @@ struct Grant {
   std::uint64_t last_reserved() const { return above(fence(), spare); }
   std::uint64_t last_used() const;
   const Acquire* longest_valid() const;  // nullptr if none was ever valid
+  // The time that it is known to have been made by. A grant of unknown time that nobody saw valid
+  // tells nothing: kNever.
+  Time made_by() const;
 };
 
 struct Lock {

@@ -8,18 +8,6 @@
 namespace holdfast::check {
 namespace {
 
-// The time that a grant is known to have been made by. A grant of unknown time that nobody saw
-// valid tells nothing.
-Time made_by(const Grant& grant) {
-  for (const Acquire* hold : grant.holds) {
-    if (hold->store_granted != kNever) return hold->store_granted;
-  }
-  for (const Acquire* hold : grant.holds) {
-    if (was_valid(*hold)) return hold->returned;
-  }
-  return kNever;
-}
-
 bool go_together(Mode a, Mode b) {
   if (a == Mode::exclusive || b == Mode::exclusive) return false;
   return a != Mode::upgradeable || b != Mode::upgradeable;
@@ -85,7 +73,7 @@ void check_invalid_in_time(const Lock& lock, Findings& found) {
   };
   std::vector<Made> made;
   for (const Grant& grant : lock.grants) {
-    if (const Time by = made_by(grant); by != kNever) made.push_back({&grant, by});
+    if (const Time by = grant.made_by(); by != kNever) made.push_back({&grant, by});
   }
   std::stable_sort(made.begin(), made.end(),
                    [](const Made& a, const Made& b) { return a.by < b.by; });

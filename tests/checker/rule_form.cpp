@@ -37,6 +37,13 @@ const char* fault_in(const Renewal& r) {
   return nullptr;
 }
 
+const char* fault_in(const Verification& v) {
+  if (any_negative({v.invoked, v.returned})) return "a time is negative";
+  if (v.returned < v.invoked) return "answered before it was asked";
+  if (v.confirmed && v.returned == kNever) return "answered at no time";
+  return nullptr;
+}
+
 const char* fault_in(const Terms& t) {
   if (any_negative({t.ended, t.last_fault, t.longest_lease, t.served_within, t.served_by, t.slack,
                     t.jitter}))
@@ -78,6 +85,11 @@ void check_form(const History& history, Findings& found) {
     if (const char* fault = fault_in(renewal))
       found.violated(Rule::form, renewal.client, 0, "client ", renewal.client, " renewal of lock ",
                      encode_name(renewal.name), " fence ", renewal.grant_fence, ": ", fault);
+  }
+  for (const Verification& each : history.verifications) {
+    if (const char* fault = fault_in(each))
+      found.violated(Rule::form, each.client, 0, "client ", each.client, " verification of lock ",
+                     encode_name(each.name), " fence ", each.grant_fence, ": ", fault);
   }
   for (const ReleaseSent& release : history.releases) {
     if (release.sent < 0)

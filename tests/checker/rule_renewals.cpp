@@ -60,8 +60,8 @@ class Rhythm {
       found_.examined(Rule::renewals);
       if (last_success_ != kNever && !retry_ && r.sent - last_success_ < shortest_wait(r.lease_ns))
         violated(r, " comes less than a period after the success sent at ", last_success_);
-      retry_ = r.outcome == Renewed::no_answer;
     }
+    retry_ = r.outcome == Renewed::no_answer;
     if (r.outcome == Renewed::renewed) succeeded(r.sent, r.lease_ns);
     if (r.outcome == Renewed::gone) gone_ = std::min(gone_, r.answered);
   }

@@ -22,5 +22,6 @@ void check_fifo(const Lock& lock, Findings& found);
 void check_no_lost_update(const History& history, Findings& found);
 void check_no_ghosts(const History& history, const std::vector<Lock>& locks, Findings& found);
 void check_renewals(const History& history, Findings& found);
+void check_verified(const History& history, const std::vector<Lock>& locks, Findings& found);
 
 }  // namespace holdfast::check

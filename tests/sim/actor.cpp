@@ -1,6 +1,7 @@
 #include "actor.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "api/hold_state.hpp"
 #include "checker/translate.hpp"
@@ -30,15 +31,12 @@ core::EngineSettings settings_for(const Plan& plan, std::uint32_t number,
 Actor::Actor(Stage& stage, std::uint32_t number, std::uint64_t seed)
     : stage_(stage),
       random_(seed),
-      node_(number, millis(1000) * number,
-            stage.plan.clock_ppm == 0
-                ? 0
-                : random_.between(-stage.plan.clock_ppm, stage.plan.clock_ppm)),
+      node_(number, make_clock(number)),
       clock_(stage.world, node_),
       loop_(stage.world, node_, random_),
       callbacks_(stage.world, node_, random_) {
   auto store =
-      stage.server.connect({stage.world, node_, stage.plan, random_, stage.counts, stage.history});
+      stage.server.connect({stage.world, node_, stage.plan, random_, stage.faults, stage.history});
   store_ = store.get();
   auto* const driver = new runtime::Driver(
       settings_for(stage.plan, number, stage.server.capabilities()),
@@ -52,6 +50,31 @@ Actor::Actor(Stage& stage, std::uint32_t number, std::uint64_t seed)
     look_at_holds();
     look_for_ghosts();
   };
+}
+
+// Its rate, and how that changes in the course of the schedule.
+SlewedClock Actor::make_clock(std::uint32_t number) {
+  const Plan& plan = stage_.plan;
+  const std::int64_t usual =
+      plan.clock_ppm == 0 ? 0 : random_.between(-plan.clock_ppm, plan.clock_ppm);
+  SlewedClock clock(millis(1000) * number, usual);
+  for (const auto& [fault, limit] :
+       {std::pair(Fault::slew, Plan::kSlewPpm), std::pair(Fault::bad_rate, Plan::kBadRatePpm)}) {
+    const auto rate = static_cast<Time>(plan.likelihood(fault));
+    if (rate == 0) continue;
+    const auto pause = [&] { return random_.skewed(1, plan.longest_lease() * 200 / rate); };
+    for (Time at = pause(); at < plan.faults_end; at += pause()) {
+      const std::int64_t ppm = random_.between(-limit, limit);
+      const std::uint64_t which = stage_.faults.next_number();
+      if (which == 0) continue;
+      clock.slew(at, ppm);
+      stage_.world.at(at, [this, kind = fault, which] {
+        stage_.faults.takes_place(which, kind, node_.number(), busy());
+      });
+    }
+    if (fault == Fault::bad_rate) clock.slew(plan.faults_end, usual);
+  }
+  return clock;
 }
 
 // What is destroyed from here on is not seen by anybody: the schedule is over.
@@ -69,25 +92,28 @@ bool Actor::busy() const {
 bool Actor::strikes(Fault fault) {
   if (stage_.world.now() >= stage_.plan.faults_end) return false;
   if (random_.below(1000) >= stage_.plan.likelihood(fault)) return false;
-  stage_.counts.hit(fault, busy());
-  return true;
+  return stage_.faults.strikes(fault, node_.number(), busy());
 }
 
 void Actor::start() {
   callers_left_ = static_cast<std::uint32_t>(random_.between(1, stage_.plan.callers));
-  for (std::uint32_t i = 0; i < callers_left_; ++i) next_round(stage_.plan.rounds);
+  for (std::uint32_t i = 1; i <= callers_left_; ++i) next_round({node_.number(), i, 0});
 }
 
-void Actor::next_round(std::uint32_t rounds_left) {
-  if (rounds_left == 0 || closed_) {
-    --callers_left_;
-    return;
-  }
+void Actor::next_round(OpName op) {
+  do {
+    if (op.round == stage_.plan.rounds || closed_) {
+      --callers_left_;
+      return;
+    }
+    ++op.round;
+  } while (!stage_.only.has(op));
+  stage_.ops.push_back(op);
   const Time pause = random_.skewed(0, stage_.plan.longest_lease() / 2);
-  stage_.world.at(node_, stage_.world.now() + pause, [this, rounds_left] { acquire(rounds_left); });
+  stage_.world.at(node_, stage_.world.now() + pause, [this, op] { acquire(op); });
 }
 
-void Actor::acquire(std::uint32_t rounds_left) {
+void Actor::acquire(const OpName& op) {
   const Plan& plan = stage_.plan;
   const Time lease = plan.leases[random_.below(plan.leases.size())];
   AcquireOptions options;
@@ -101,7 +127,7 @@ void Actor::acquire(std::uint32_t rounds_left) {
 
   const detail::Wanted wanted = choose();
   const std::string name = "lock" + std::to_string(random_.below(plan.names));
-  const VisitRef visit = begin(rounds_left - 1, name, wanted, std::move(options));
+  const VisitRef visit = begin(op, name, wanted, std::move(options));
   give_up_sometime(visit, lease);
   if (visit->pending) await(visit);
 }
@@ -124,11 +150,11 @@ detail::Wanted Actor::choose() {
 }
 
 // The name by value: it may come from a record, and records move when one is added.
-Actor::VisitRef Actor::begin(std::uint32_t rounds_left, std::string name,
-                             const detail::Wanted& wanted, AcquireOptions options) {
+Actor::VisitRef Actor::begin(const OpName& op, std::string name, const detail::Wanted& wanted,
+                             AcquireOptions options) {
   visits_.emplace_back();
   const VisitRef visit = std::prev(visits_.end());
-  visit->rounds_left = rounds_left;
+  visit->op = op;
   visit->record = stage_.history.acquires.size();
   visit->shape = wanted.shape;
   options.stop = visit->stop.get_token();
@@ -145,7 +171,8 @@ Actor::VisitRef Actor::begin(std::uint32_t rounds_left, std::string name,
        .take = wanted.shape.take,
        .of = wanted.shape.of});
   if (stage_.world.tracing()) {
-    stage_.world.trace(who(), "acquires " + name + " as op " + std::to_string(visit->record + 1));
+    stage_.world.trace(who(), "acquires " + name + " as op " + std::to_string(visit->record + 1) +
+                                  " (" + to_text(op) + ")");
   }
   visit->pending = detail::async_acquire(*client_, name, wanted, options);
   return visit;
@@ -167,7 +194,7 @@ void Actor::exchange(VisitRef old, const store::Shape& shape) {
   options.renew = random_.chance(85);
   // Never for ever: its old hold may end meanwhile, and that is no fault of the store's.
   options.wait = Duration(random_.between(millis(1), stage_.plan.leases.front() * 3));
-  const VisitRef visit = begin(old->rounds_left, record(*old).name, wanted, std::move(options));
+  const VisitRef visit = begin(old->op, record(*old).name, wanted, std::move(options));
   visit->instead_of = old->record;
   record(*visit).replaces = record(*old).op;
   look_at_holds();
@@ -256,9 +283,41 @@ void Actor::use(VisitRef visit) {
     const Time work = random_.skewed(0, stage_.plan.longest_lease() * 3 / 2);
     stage_.world.at(node_, stage_.world.now() + message() + work, [this, visit, values] {
       visit->read = values;
-      write(visit);
+      verify(visit);
     });
   });
+}
+
+// Some callers ask the store before they write.
+void Actor::verify(VisitRef visit) {
+  const std::uint32_t percent = stage_.plan.verify_percent;
+  if (percent == 0 || !random_.chance(percent)) return write(visit);
+  struct Sink final : runtime::VoidSink {
+    explicit Sink(std::function<void(Result<void>)> tell_them) : tell(std::move(tell_them)) {}
+    void finished(Result<void> result) override { tell(std::move(result)); }
+    std::function<void(Result<void>)> tell;
+  };
+  check::History& history = stage_.history;
+  const std::size_t number = history.verifications.size();
+  history.verifications.push_back({.client = node_.number(),
+                                   .name = record(*visit).name,
+                                   .grant_fence = visit->hold->fence().value(),
+                                   .invoked = stage_.world.now()});
+  auto sink = std::make_shared<Sink>([this, visit, number](Result<void> result) {
+    check::Verification& entry = stage_.history.verifications[number];
+    entry.returned = stage_.world.now();
+    entry.confirmed = result.has_value();
+    if (stage_.world.tracing()) {
+      stage_.world.trace(who(), "verified op " + std::to_string(record(*visit).op) + ": " +
+                                    (result ? "is there" : result.error().text()));
+    }
+    // The answer may come inside the call, and its caller goes on after that.
+    callbacks_.post([this, visit] { write(visit); });
+  });
+  store_->verifying(true);
+  driver_->verify(detail::HoldState::cell_of(*visit->hold, *client_), std::move(sink),
+                  runtime::Asker::goes_on);
+  store_->verifying(false);
 }
 
 void Actor::write(VisitRef visit) {
@@ -289,9 +348,9 @@ void Actor::let_go(VisitRef visit) {
 }
 
 void Actor::leave(VisitRef visit) {
-  const std::uint32_t rounds_left = visit->rounds_left;
+  const OpName op = visit->op;
   visits_.erase(visit);
-  next_round(rounds_left);
+  next_round(op);
 }
 
 // valid() turns false by itself; this notices when.
@@ -322,6 +381,16 @@ void Actor::end_validity(Visit& visit, Time at) {
   check::Acquire& entry = record(visit);
   entry.valid_end = std::min({entry.valid_end, at, node_.true_time(visit.valid_until)});
   entry.valid_end = std::max(entry.valid_end, entry.returned);
+}
+
+void Actor::suspend(Time length) {
+  pause(length);
+  node_.asleep_for(length);
+}
+
+void Actor::step_wall(Time by) {
+  node_.step_wall(by);
+  store_->wall_stepped();
 }
 
 void Actor::pause(Time length) {
@@ -357,10 +426,8 @@ void Actor::crash() {
 
 void Actor::fill_in(check::Acquire& entry) const {
   if (entry.outcome != check::Outcome::granted) return;
-  const auto& grants = stage_.server.grants();
-  auto found = grants.upper_bound(entry.fence);
-  if (found == grants.begin()) return;
-  --found;
+  const auto* const found = stage_.server.grant_of(entry.fence);
+  if (found == nullptr) return;
   const auto& [fence, grant] = *found;
   entry.grant_fence = fence;
   entry.spare = grant.spare;

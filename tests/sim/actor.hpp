@@ -21,10 +21,12 @@ namespace holdfast::sim {
 struct Stage {
   World& world;
   const Plan& plan;
+  const Selection& only;
   SimServer& server;
   Resource& resource;
   check::History& history;
-  FaultCounts& counts;
+  FaultLog& faults;
+  std::vector<OpName>& ops;
 };
 
 class Actor {
@@ -40,19 +42,23 @@ class Actor {
 
   // Faults.
   void pause(Time length);
+  void suspend(Time length);  // with its host
   void crash();
   void close();
   void reset() { store_->reset(); }
-  void cut_off(Time until) { store_->cut_off(until); }
+  void cut_off(SimStore::Lost what, Time until) { store_->cut_off(what, until); }
+  void lose_watches() { store_->lose_watches(); }
+  void step_wall(Time by);
 
   Node& node() { return node_; }
+  std::uint32_t host() const { return node_.number() % 2; }
   void fill_in(check::Acquire&) const;  // what only the store's side knows
 
  private:
   // One acquire and what follows from it.
   struct Visit {
     std::size_t record = 0;  // in history.acquires
-    std::uint32_t rounds_left = 0;
+    OpName op{};
     std::stop_source stop{};
     std::optional<Pending<Hold>> pending{};
     std::optional<Hold> hold{};
@@ -63,16 +69,16 @@ class Actor {
   };
   using VisitRef = std::list<Visit>::iterator;
 
-  void next_round(std::uint32_t rounds_left);
-  void acquire(std::uint32_t rounds_left);
+  void next_round(OpName);
+  void acquire(const OpName&);
   detail::Wanted choose();
-  VisitRef begin(std::uint32_t rounds_left, std::string name, const detail::Wanted&,
-                 AcquireOptions);
+  VisitRef begin(const OpName&, std::string name, const detail::Wanted&, AcquireOptions);
   void await(VisitRef);
   void exchange(VisitRef, const store::Shape&);
   void give_up_sometime(VisitRef, Time lease);
   void acquired(VisitRef, Result<Hold>);
   void use(VisitRef);
+  void verify(VisitRef);
   void write(VisitRef);
   void let_go(VisitRef);
   void leave(VisitRef);
@@ -82,6 +88,7 @@ class Actor {
   check::Acquire& record(const Visit& visit) { return stage_.history.acquires[visit.record]; }
   Time message() { return random_.skewed(stage_.plan.shortest_delay, stage_.plan.longest_delay); }
   bool strikes(Fault);
+  SlewedClock make_clock(std::uint32_t number);
   std::string who() const { return "client " + std::to_string(node_.number()); }
 
   Stage& stage_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model_bugs.hpp"
+
 namespace holdfast::sim {
 
 using store::ClaimView;
@@ -20,7 +22,9 @@ store::Capabilities LeaseServer::capabilities() const {
 }
 
 std::unique_ptr<SimStore> LeaseServer::connect(const Link& link) {
-  return std::make_unique<LeaseStore>(link, *this);
+  auto store = std::make_unique<LeaseStore>(link, *this);
+  stores_.push_back(store.get());
+  return store;
 }
 
 bool LeaseServer::is_known(const store::LockName& name, const OwnerId& owner,
@@ -38,6 +42,9 @@ bool LeaseServer::is_known(const store::LockName& name, const OwnerId& owner,
 store::GrantReply LeaseServer::try_grant(const store::GrantRequest& request) {
   note_place(request, request.line_up && is_known(request.name, request.owner, Revoked::is_gone));
   std::vector<Told> told;
+  if (HOLDFAST_MODEL_BUG(repeat_counts) && is_known(request.name, request.owner, Revoked::counts)) {
+    ++repeats_[request.owner];
+  }
   store::GrantReply reply = table_.try_grant(request, now(), told);
   unheard_[request.owner] = ++last_attempt_;
   if (const auto* granted = std::get_if<store::Granted>(&reply)) {
@@ -70,6 +77,10 @@ store::RenewReply LeaseServer::renew(const std::vector<store::Renewal>& renewals
 }
 
 store::ReleaseReply LeaseServer::release(const store::HoldKey& key) {
+  if (HOLDFAST_MODEL_BUG(repeat_counts) && repeats_[key.owner] > 0) {
+    --repeats_[key.owner];
+    return store::Released{};
+  }
   std::vector<Told> told;
   store::ReleaseReply reply = table_.release(key, now(), told);
   if (!is_known(key.name, key.owner, Revoked::counts)) unheard_.erase(key.owner);
@@ -107,6 +118,16 @@ bool LeaseServer::revoke_one(SeededRandom& random) {
   world().trace("store", "revoked fence " + std::to_string(request.fence));
   deliver(told);
   return true;
+}
+
+// Everything but the time, which its fences come from: in nanoseconds it is ahead of any counter.
+void LeaseServer::forget_everything() {
+  const auto time = static_cast<std::uint64_t>(now().time_since_epoch().count());
+  table_ = store::LockTable(HOLDFAST_MODEL_BUG(fences_restart) ? 0 : time);
+  unheard_.clear();
+  subscribers_.clear();
+  world().trace("store", "has forgotten everything");
+  for (LeaseStore* each : stores_) each->server_restarted();
 }
 
 void LeaseServer::deliver(const std::vector<Told>& told) {
@@ -165,7 +186,8 @@ std::vector<check::Leftover> LeaseServer::ghosts_of(std::uint32_t client) const 
 void LeaseStore::execute(const Question& question, const store::GrantRequest& request,
                          Done<store::GrantReply> done) {
   store::GrantReply reply = server_.try_grant(request);
-  attempts_[question.id] = server_.last_attempt();
+  attempts_.try_emplace(question.id,
+                        server_.last_attempt());  // what is done twice is answered once
   done(std::move(reply));
 }
 
@@ -186,6 +208,20 @@ void LeaseStore::execute(const Question&, const store::ClaimKey& key,
 
 void LeaseStore::arrived(const Question& question, const OwnerId& owner, store::GrantReply&) {
   server_.heard_of(owner, attempts_[question.id]);
+}
+
+// A client that comes back to such a store watches again, and then looks.
+void LeaseStore::server_restarted() {
+  reset();
+  const Time back = world().now() + plan().longest_delay;
+  for (const auto& [id, watched] : watches()) {
+    world().at(node(), back, [this, watch = id] {
+      const auto found = watches().find(watch);
+      if (found == watches().end()) return;
+      subscribe(watch, found->second.key);
+      wake(watch, {});
+    });
+  }
 }
 
 void LeaseStore::subscribe(std::uint64_t watch, const store::ClaimKey& key) {

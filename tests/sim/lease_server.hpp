@@ -11,7 +11,10 @@
 
 namespace holdfast::sim {
 
-// Always right; its clock is the true time.
+class LeaseStore;
+
+// Always right. Its clock is the true time unless it is set; its fences do not start again if it
+// forgets everything, since they are at least as high as the time.
 class LeaseServer final : public SimServer {
  public:
   using SimServer::SimServer;
@@ -19,6 +22,8 @@ class LeaseServer final : public SimServer {
   store::Capabilities capabilities() const override;
   std::unique_ptr<SimStore> connect(const Link&) override;
   bool revoke_one(SeededRandom&) override;
+  void step_clock(Time by) override { clock_ahead_ += by; }
+  void forget_everything() override;
   std::vector<check::Leftover> leftovers() const override;
   std::vector<check::Leftover> ghosts_of(std::uint32_t client) const override;
 
@@ -40,13 +45,16 @@ class LeaseServer final : public SimServer {
     SimStore* store;
     std::uint64_t watch;
   };
-  TimePoint now() const { return TimePoint(Duration(world().now())); }
+  TimePoint now() const { return TimePoint(Duration(world().now() + clock_ahead_)); }
   // Whether a claim stands in line or holds.
   enum class Revoked : std::uint8_t { counts, is_gone };
   bool is_known(const store::LockName&, const store::OwnerId&, Revoked) const;
   void deliver(const std::vector<store::Told>&);
 
   store::LockTable table_;
+  Time clock_ahead_ = 0;
+  std::vector<LeaseStore*> stores_;
+  std::map<store::OwnerId, int> repeats_;  // by a planted bug only
   std::uint64_t last_attempt_ = 0;
   std::map<store::OwnerId, std::uint64_t> unheard_;  // the latest attempt executed
   std::map<store::OwnerId, Subscriber> subscribers_;
@@ -57,6 +65,7 @@ class LeaseStore final : public SimStore {
  public:
   LeaseStore(const Link& link, LeaseServer& server) : SimStore(link), server_(server) {}
   store::Capabilities capabilities() const override { return server_.capabilities(); }
+  void server_restarted();
 
  private:
   void execute(const Question&, const store::GrantRequest&, Done<store::GrantReply>) override;

@@ -1,6 +1,6 @@
-// Bugs on purpose in the model of a session store, beside those of the engine (core/planted.hpp): what
-// an author of such a store gets wrong. The same program plants both; HOLDFAST_MODEL_BUG(...) is
-// `false` in the other one.
+// Bugs on purpose in the models of stores and machines, beside those of the engine (core/planted.hpp):
+// what an author of a store gets wrong, or reads the wrong clock for. The same program plants both;
+// HOLDFAST_MODEL_BUG(...) is `false` in the other one.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,12 @@ namespace holdfast::sim {
   X(fence_of_client, "the fence comes from the client's own counter")                           \
   X(order_by_name, "entries are sorted by their owner's name, not by their sequence number")    \
   X(writer_minds_writers, "a writer looks only for writers before it")                          \
-  X(permits_overtake, "who wants few permits overtakes those who want many")
+  X(permits_overtake, "who wants few permits overtakes those who want many")                    \
+  X(election_ends_sessions, "a new leader takes all sessions for expired")                      \
+  X(fences_restart, "the fences of a store that forgot everything start again from one")        \
+  X(repeat_counts, "a repeated attempt of a holder counts as a second hold")                    \
+  X(counts_by_wall, "leases are counted by the wall clock, which is set now and then")          \
+  X(clock_sleeps, "leases are counted by a clock that stands while the host is suspended")
 
 enum class ModelBug : std::uint8_t {
   none,

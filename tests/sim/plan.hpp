@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "faults.hpp"
@@ -35,7 +36,11 @@ struct Plan {
   Time handoff_time = 0;
   Time session_timeout = 0;     // sessions only
   std::uint32_t followers = 0;  // sessions only; there is a leader besides
-  std::int64_t clock_ppm = 0;   // clocks are off by at most this, either way
+  std::int64_t clock_ppm = 0;   // clocks are off by at most this, either way, from the beginning
+  std::uint32_t verify_percent = 0;  // of those who write
+
+  static constexpr std::int64_t kSlewPpm = 9'900;  // the allowance is 10'000
+  static constexpr std::int64_t kBadRatePpm = 100'000;
 
   bool calm() const {
     for (const std::uint32_t each : per_mille) {
@@ -45,11 +50,20 @@ struct Plan {
   }
   bool hand_off() const { return locks == Locks::mutexes && handoff_count > 0; }
   std::uint32_t likelihood(Fault fault) const { return per_mille[static_cast<std::size_t>(fault)]; }
+  std::int64_t largest_ppm() const;
   Time longest_lease() const;
   // How long the store may remember a client that it does not hear of.
   Time longest_memory() const;
 
+  // Those that came_later(), and verify().
+  bool has_later_faults() const;
+  // The one fault here that breaks a premise of the promises.
+  std::optional<Fault> broken_premise() const;
+
   static Plan from_seed(std::uint64_t seed);
+
+ private:
+  void leave_out_by_seed();
 };
 
 }  // namespace holdfast::sim

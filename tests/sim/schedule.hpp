@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <ostream>
+#include <vector>
 
 #include "checker/checker.hpp"
-#include "faults.hpp"
+#include "checker/timeline.hpp"
+#include "fault_log.hpp"
 #include "plan.hpp"
+#include "selection.hpp"
 
 namespace holdfast::sim {
 
@@ -15,9 +18,13 @@ struct Verdict {
   check::Report report;
   FaultCounts faults;
   std::uint64_t events = 0;
+  check::History history;
+  std::vector<OpName> ops;      // that were due
+  std::vector<Strike> strikes;  // that took place
+  std::vector<check::Befell> befell;
 };
 
 // The same seed gives the same schedule, event by event; `trace` (may be null) is told each of them.
-Verdict run_schedule(std::uint64_t seed, std::ostream* trace);
+Verdict run_schedule(std::uint64_t seed, std::ostream* trace, const Selection& only = {});
 
 }  // namespace holdfast::sim

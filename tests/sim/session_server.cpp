@@ -50,12 +50,13 @@ Time SessionServer::hop() {
 }
 
 bool SessionServer::is_cut_off(std::size_t replica) const {
+  if (world().now() < no_leader_until_) return true;
   return replica > 0 && world().now() < followers_[replica - 1].cut_until;
 }
 
 void SessionServer::to_leader(std::size_t replica, Task task) {
-  if (replica == 0) return task();
   if (is_cut_off(replica)) return;
+  if (replica == 0) return task();
   Follower& follower = followers_[replica - 1];
   follower.last_arrival = std::max(world().now() + hop(), follower.last_arrival + 1);
   world().at(follower.last_arrival, [this, replica, task = std::move(task)]() mutable {
@@ -70,7 +71,7 @@ void SessionServer::from_leader(std::size_t replica, Task task) {
   });
 }
 
-bool SessionServer::cut_off_replica(SeededRandom& random, Time until) {
+void SessionServer::cut_off_replica(SeededRandom& random, Time until) {
   const auto replica = static_cast<std::size_t>(1 + random.below(followers_.size()));
   Follower& follower = followers_[replica - 1];
   follower.cut_until = std::max(follower.cut_until, until);
@@ -82,7 +83,27 @@ bool SessionServer::cut_off_replica(SeededRandom& random, Time until) {
     catch_up(replica);
     for (SessionStore* each : stores_) each->hung_up(replica);
   });
-  return true;
+}
+
+void SessionServer::elect(Time until) {
+  no_leader_until_ = std::max(no_leader_until_, until);
+  world().trace("store", "has no leader");
+  for (std::size_t replica = 0; replica < replicas(); ++replica) {
+    for (SessionStore* each : stores_) each->hung_up(replica);
+  }
+  world().at(no_leader_until_, [this] {
+    if (world().now() >= no_leader_until_) take_over();
+  });
+}
+
+void SessionServer::take_over() {
+  world().trace("store", "has a new leader");
+  for (auto& [client, session] : sessions_) {
+    if (!session.alive) continue;
+    session.heard = world().now();
+    if (HOLDFAST_MODEL_BUG(election_ends_sessions)) expire(session);
+  }
+  for (std::size_t replica = 1; replica < replicas(); ++replica) catch_up(replica);
 }
 
 // ---- what followers know ----
@@ -210,7 +231,7 @@ bool SessionServer::is_superseded(const Speaker& speaker) const {
 void SessionServer::look_at(const SessionId& id) {
   Session& session = sessions_[id.client];
   if (session.id != id || !session.alive) return;
-  const Time end = session.heard + plan_.session_timeout;
+  const Time end = std::max(session.heard + plan_.session_timeout, no_leader_until_ + 1);
   if (end <= world().now()) return expire(session);
   world().at(end, [this, id] { look_at(id); });
 }

@@ -8,6 +8,9 @@
 //
 // A follower that is cut off from its leader still answers pings and still fires watches, from what
 // it knew then. Its clients do not notice; only questions for the leader stay unanswered.
+//
+// While a leader is elected nobody answers. The new one knows all that was done, and waits for a whole
+// timeout before it misses anybody.
 #pragma once
 
 #include <map>
@@ -37,7 +40,8 @@ class SessionServer final : public SimServer {
   store::Capabilities capabilities() const override;
   std::unique_ptr<SimStore> connect(const Link&) override;
   bool revoke_one(SeededRandom&) override;
-  bool cut_off_replica(SeededRandom&, Time until) override;
+  void cut_off_replica(SeededRandom&, Time until) override;
+  void elect(Time until) override;
   std::vector<check::Leftover> leftovers() const override;
   std::vector<check::Leftover> ghosts_of(std::uint32_t client) const override;
 
@@ -100,10 +104,12 @@ class SessionServer final : public SimServer {
   void look_at(const SessionId&);
   void expire(Session&);
   void give_back(Session&);
+  void take_over();
   Time hop();
 
   const Plan& plan_;
   SeededRandom random_;
+  Time no_leader_until_ = 0;
   std::uint64_t last_write_ = 0;
   std::uint64_t spare_ = 0;  // of each grant: all locks of a schedule are of one kind
   SessionTree tree_;

@@ -81,9 +81,9 @@ void SessionStore::send_beat() {
   const Beat beat{speaker(connection()), !opened_, local_now(), leaving_};
   const Way there = request_way();
   const Time arrival = request_arrival(there);
-  if (there.lost || cut()) return;
+  if (there.lost || cut_there()) return;
   world().at(arrival, [this, beat] {
-    if (!cut() && beat.speaker.connection == connection()) reaches_replica(beat);
+    if (!cut_there() && beat.speaker.connection == connection()) reaches_replica(beat);
   });
 }
 
@@ -111,9 +111,10 @@ void SessionStore::reaches_replica(const Beat& beat) {
 
 void SessionStore::answer(const Beat& beat, std::optional<Standing> standing) {
   const Way back = reply_way();
-  if (back.lost || cut()) return;
+  if (back.lost || cut_back()) return;
   world().at(node(), reply_arrival(back), [this, beat, standing] {
-    if (!cut() && !closed() && beat.speaker.connection == connection()) answered(beat, standing);
+    if (!cut_back() && !closed() && beat.speaker.connection == connection())
+      answered(beat, standing);
   });
 }
 

@@ -18,6 +18,12 @@ void SimServer::note_grant(const store::OwnerId& owner, std::uint64_t fence, std
   grants_.try_emplace(fence, Grant{client, owner.claim, spare, world_.now()});
 }
 
+const std::pair<const std::uint64_t, SimServer::Grant>* SimServer::grant_of(
+    std::uint64_t fence) const {
+  const auto above = grants_.upper_bound(fence);
+  return above == grants_.begin() ? nullptr : &*std::prev(above);
+}
+
 void SimServer::note_place(const store::GrantRequest& request, bool known) {
   if (!request.line_up) return;
   const bool first = lined_up_.insert(request.owner).second;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "checker/history.hpp"
-#include "faults.hpp"
+#include "fault_log.hpp"
 #include "holdfast/store/store.hpp"
 #include "plan.hpp"
 #include "world.hpp"
@@ -23,7 +23,7 @@ struct Link {
   Node& node;
   const Plan& plan;
   SeededRandom& random;
-  FaultCounts& counts;
+  FaultLog& faults;
   check::History& history;
 };
 
@@ -45,15 +45,20 @@ class SimServer {
 
   virtual store::Capabilities capabilities() const = 0;
   virtual std::unique_ptr<SimStore> connect(const Link&) = 0;
-  virtual bool revoke_one(SeededRandom&) = 0;
-  // One replica loses touch with the others until then, and goes on answering. False: there is none.
-  virtual bool cut_off_replica(SeededRandom&, Time) { return false; }
+  virtual bool revoke_one(SeededRandom&) = 0;  // false: there is nothing to revoke
+  // Faults of a server that not every family has. One replica loses touch with the others until then,
+  // and goes on answering; there is no leader until then; the clock is set; everything is forgotten.
+  virtual void cut_off_replica(SeededRandom&, Time) {}
+  virtual void elect(Time) {}
+  virtual void step_clock(Time) {}
+  virtual void forget_everything() {}
 
   virtual std::vector<check::Leftover> leftovers() const = 0;
   // What a client that wants nothing any more has left behind without a good reason.
   virtual std::vector<check::Leftover> ghosts_of(std::uint32_t client) const = 0;
 
-  const std::map<std::uint64_t, Grant>& grants() const { return grants_; }
+  // By its own fence or by one handed on from it: nullptr if there is none.
+  const std::pair<const std::uint64_t, Grant>* grant_of(std::uint64_t fence) const;
   bool lost_place(const store::OwnerId& owner) const { return lost_place_.contains(owner); }
 
  protected:

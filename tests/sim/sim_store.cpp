@@ -24,25 +24,37 @@ struct SimStore::WatchHandle final : store::Watch {
   store::OwnerId owner_;
 };
 
-bool SimStore::strikes(Fault fault) {
-  if (world().now() >= plan().faults_end) return false;
-  if (random().below(1000) >= plan().likelihood(fault)) return false;
-  link_.counts.hit(fault, has_open_calls());
-  return true;
+bool SimStore::due(Fault fault) {
+  const std::uint32_t likelihood = plan().likelihood(fault);
+  if (world().now() >= plan().faults_end || (likelihood == 0 && came_later(fault))) return false;
+  return random().below(1000) < likelihood;
+}
+
+std::optional<Time> SimStore::strikes(Fault fault, Time from, Time to) {
+  if (!due(fault)) return std::nullopt;
+  const Time length = random().between(from, to);
+  return takes_place(fault) ? std::optional(length) : std::nullopt;
 }
 
 SimStore::Way SimStore::request_way() {
   Way way{.delay = random().skewed(plan().shortest_delay, plan().longest_delay)};
-  if (strikes(Fault::slow_message)) way.delay = random().between(0, plan().longest_lease() * 3 / 2);
+  const Time lease = plan().longest_lease();
+  if (const auto slow = strikes(Fault::slow_message, 0, lease * 3 / 2)) way.delay = *slow;
   way.lost = strikes(Fault::lost_request);
+  const Time detour = plan().longest_delay;
+  if (const auto longer = strikes(Fault::reordered, detour, detour * 4)) {
+    way.delay = *longer;
+    way.by_itself = true;
+  }
   return way;
 }
 
 SimStore::Way SimStore::reply_way() {
   Way way{.delay = random().skewed(plan().shortest_delay, plan().longest_delay)};
-  if (strikes(Fault::slow_message)) way.delay = random().between(0, plan().longest_lease() * 3 / 2);
-  if (strikes(Fault::late_reply)) {
-    way.delay = plan().answer_within + random().between(0, plan().longest_lease());
+  const Time lease = plan().longest_lease();
+  if (const auto slow = strikes(Fault::slow_message, 0, lease * 3 / 2)) way.delay = *slow;
+  if (const auto late = strikes(Fault::late_reply, 0, lease)) {
+    way.delay = plan().answer_within + *late;
   }
   way.lost = strikes(Fault::lost_reply);
   return way;
@@ -52,7 +64,7 @@ SimStore::Way SimStore::reply_way() {
 // stream for both.
 Time SimStore::request_arrival(const Way& way) {
   const Time arrival = std::max(world().now() + way.delay, subscribed_);
-  if (!plan().in_order) return arrival;
+  if (!plan().in_order || way.by_itself) return arrival;
   return last_arrival_ = std::max(arrival, last_arrival_ + 1);
 }
 
@@ -92,14 +104,14 @@ void SimStore::ask(const std::string& what, Call<Reply> call,
                    open->answer(Reply(NoAnswer{.text = "no answer in time"}));
                });
   }
-  if (there.lost || cut()) return;
+  if (there.lost || cut_there()) return;
   const auto reply_leaves = [=, this](Reply reply) {
     const Way back = reply_way();
-    if (back.lost || cut() || question.connection != connection_) return;
+    if (back.lost || cut_back() || question.connection != connection_) return;
     ++under_way_;
     world().at(node(), reply_arrival(back), [=, this]() mutable {
       --under_way_;
-      if (cut() || open_.erase(id) == 0) return;
+      if (cut_back() || open_.erase(id) == 0) return;
       if (world().tracing()) world().trace(who(), "is answered (" + std::to_string(id) + ")");
       seen(question, reply, local_now() < deadline);
       open->answer(std::move(reply));
@@ -108,10 +120,17 @@ void SimStore::ask(const std::string& what, Call<Reply> call,
   ++under_way_;
   world().at(arrival, [=, this] {
     --under_way_;
-    if (cut()) return;
+    if (cut_there()) return;
     if (question.connection != connection_ && random().chance(50)) return;  // died in the socket
     execute(question, reply_leaves);
   });
+  if (const auto late = strikes(Fault::duplicate, 0, plan().longest_lease())) {
+    ++under_way_;
+    world().at(arrival + *late, [=, this] {
+      --under_way_;
+      if (!cut_there()) execute(question, [](const Reply&) {});
+    });
+  }
 }
 
 void SimStore::try_grant(const store::GrantRequest& request, Call<store::GrantReply> call) {
@@ -139,6 +158,7 @@ void SimStore::renew(std::span<const store::Renewal> renewals, Call<store::Renew
   const std::vector<store::Renewal> batch(renewals.begin(), renewals.end());
   check::History& history = link_.history;
   const std::size_t first = history.renewals.size();
+  const bool confirms = !grant_sent_.contains(batch.front().fence);  // alone, then
   for (const store::Renewal& each : batch) {
     history.renewals.push_back({.client = node().number(),
                                 .owner = each.owner.claim,
@@ -146,7 +166,7 @@ void SimStore::renew(std::span<const store::Renewal> renewals, Call<store::Renew
                                 .grant_fence = each.fence,
                                 .sent = world().now(),
                                 .lease_ns = each.lease.count(),
-                                .confirming = !grant_sent_.contains(each.fence)});
+                                .confirming = confirms || may_verify(each.fence)});
   }
   const Time sent = world().now();
   ask<store::RenewReply>(
@@ -154,20 +174,30 @@ void SimStore::renew(std::span<const store::Renewal> renewals, Call<store::Renew
       [this, batch](const Question& question, Done<store::RenewReply> done) {
         execute(question, batch, std::move(done));
       },
-      [this, first, sent](const Question& question, store::RenewReply& reply, bool in_time) {
+      [this, first, sent, confirms](const Question& question, store::RenewReply& reply,
+                                    bool in_time) {
         arrived(question, reply);
         const auto* replies = std::get_if<std::vector<store::RenewalReply>>(&reply);
         for (std::size_t i = 0; replies != nullptr && i < replies->size(); ++i) {
           const auto* renewed = std::get_if<store::Renewed>(&(*replies)[i]);
           const bool gone = std::holds_alternative<store::Gone>((*replies)[i]);
           check::Renewal& record = link_.history.renewals[first + i];
-          if (renewed != nullptr && record.confirming) grant_sent_[record.grant_fence] = sent;
+          if (renewed != nullptr && confirms) grant_sent_[record.grant_fence] = sent;
           if (!in_time || (renewed == nullptr && !gone)) continue;  // the engine had given it up
           record.answered = world().now();
           record.outcome = gone ? check::Renewed::gone : check::Renewed::renewed;
           if (!gone) record.lease_ns = std::min(record.lease_ns, renewed->lease.count());
         }
       });
+}
+
+// After a step of the wall clock every hold is verified: by the next renewal, or by the one after it if
+// that was under way already.
+bool SimStore::may_verify(std::uint64_t fence) {
+  if (verifying_) return true;
+  Doubt& doubt = doubts_[fence];
+  if (doubt.steps != wall_steps_) doubt = {wall_steps_, 2};
+  return doubt.renewals_left > 0 && doubt.renewals_left-- > 0;
 }
 
 void SimStore::release(const store::HoldKey& key, Call<store::ReleaseReply> call) {
@@ -206,20 +236,20 @@ store::WatchPtr SimStore::watch(const store::ClaimKey& key, store::WakeFn wake_f
   // A wake may be missed because it was not there yet, but where nothing goes wrong none is: a store
   // sees to it that what is asked after the watch is answered after it.
   if (plan().calm()) subscribed_ = std::max(subscribed_, arrival);
-  if (!cut()) {
+  if (!cut_there()) {
     world().at(arrival, [this, id, key] {
-      if (watches_.contains(id) && !cut()) subscribe(id, key);
+      if (watches_.contains(id) && !cut_there()) subscribe(id, key);
     });
   }
   return std::make_unique<WatchHandle>(this, id, key.owner);
 }
 
 void SimStore::wake(std::uint64_t watch, const store::Wake& wake) {
-  if (cut() || strikes(Fault::lost_wake)) return;
+  if (cut_back() || strikes(Fault::lost_wake)) return;
   // Shared, so that what is told twice is not copied.
   const auto tell = [this, watch, told = std::make_shared<const store::Wake>(wake)] {
     const auto found = watches_.find(watch);
-    if (found == watches_.end() || cut()) return;
+    if (found == watches_.end() || cut_back()) return;
     if (world().tracing()) {
       world().trace(who(), told->offer
                                ? "is woken: offer of fence " + std::to_string(told->offer->fence)
@@ -230,9 +260,19 @@ void SimStore::wake(std::uint64_t watch, const store::Wake& wake) {
   };
   const Time delay = random().skewed(plan().shortest_delay, plan().longest_delay);
   world().at(node(), world().now() + delay, tell);
-  if (strikes(Fault::doubled_wake)) {
-    world().at(node(), world().now() + delay + random().between(0, plan().longest_lease()), tell);
+  if (const auto late = strikes(Fault::doubled_wake, 0, plan().longest_lease())) {
+    world().at(node(), world().now() + delay + *late, tell);
   }
+}
+
+void SimStore::cut_off(Lost what, Time until) {
+  if (what != Lost::replies) cut_there_until_ = until;
+  if (what != Lost::requests) cut_back_until_ = until;
+}
+
+// Whoever watches anew is known again.
+void SimStore::lose_watches() {
+  for (const auto& [id, watched] : watches_) unsubscribe(watched.key.owner);
 }
 
 void SimStore::reset() {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,19 @@ class SimStore : public store::Store {
   void close() override;
 
   // Faults of the connection.
+  enum class Lost : std::uint8_t { requests, replies, both };
   virtual void reset();
-  void cut_off(Time until) { cut_until_ = until; }
+  void cut_off(Lost, Time until);
+  void lose_watches();
 
   void wake(std::uint64_t watch, const store::Wake&);  // sent by the server
   bool has_open_calls() const { return !open_.empty(); }
   // Something is on its way that may yet change what the store keeps for this client.
   virtual bool messages_under_way() const { return under_way_ > 0; }
+
+  // What is renewed meanwhile, or next, serves a verification: it keeps no rhythm.
+  void verifying(bool now) { verifying_ = now; }
+  void wall_stepped() { ++wall_steps_; }
 
   // When the store's first refusal reached this client, when the question left that was granted, and
   // for how long it was.
@@ -69,6 +76,7 @@ class SimStore : public store::Store {
   struct Way {  // what becomes of one message
     bool lost = false;
     Time delay = 0;
+    bool by_itself = false;  // does not keep the order of the others
   };
   Way request_way();
   Way reply_way();
@@ -87,7 +95,8 @@ class SimStore : public store::Store {
   const Plan& plan() const { return link_.plan; }
   SeededRandom& random() const { return link_.random; }
   TimePoint local_now() const { return link_.node.local(link_.world.now()); }
-  bool cut() const { return link_.world.now() < cut_until_; }
+  bool cut_there() const { return link_.world.now() < cut_there_until_; }
+  bool cut_back() const { return link_.world.now() < cut_back_until_; }
   bool closed() const { return closed_; }
   std::uint64_t connection() const { return connection_; }
   std::string who() const { return "client " + std::to_string(link_.node.number()); }
@@ -102,17 +111,32 @@ class SimStore : public store::Store {
   void ask(const std::string& what, store::Call<Reply>,
            std::function<void(const Question&, Done<Reply>)> execute,
            std::function<void(const Question&, Reply&, bool in_time)> seen);
-  bool strikes(Fault);
+  bool strikes(Fault fault) { return due(fault) && takes_place(fault); }
+  // For how long it strikes, if it does. One that is left out takes the same chance.
+  std::optional<Time> strikes(Fault, Time from, Time to);
+  bool due(Fault);
+  bool takes_place(Fault fault) {
+    return link_.faults.strikes(fault, node().number(), has_open_calls());
+  }
 
   Link link_;
   std::uint64_t last_id_ = 0;
   std::uint64_t connection_ = 1;
-  Time cut_until_ = 0;
+  Time cut_there_until_ = 0;  // requests
+  Time cut_back_until_ = 0;   // replies and wakes
   Time last_arrival_ = 0;
   Time last_reply_ = 0;
   Time subscribed_ = 0;          // when the newest watch is known to the server
   std::uint64_t under_way_ = 0;  // requests and replies that will arrive
   bool closed_ = false;
+  struct Doubt {
+    std::uint32_t steps = 0;  // of the wall clock, that were seen to
+    int renewals_left = 0;
+  };
+  bool may_verify(std::uint64_t fence);
+  bool verifying_ = false;
+  std::uint32_t wall_steps_ = 0;
+  std::map<std::uint64_t, Doubt> doubts_;  // by fence
   std::map<std::uint64_t, Open> open_;
   std::map<std::uint64_t, Watched> watches_;
   std::map<std::uint64_t, Time> lined_up_;

@@ -136,12 +136,13 @@ std::string Summary::text() const {
                   static_cast<unsigned long long>(count.inside));
     out << line;
   }
-  out << "\nrule                  examined   violated\n";
+  out << "\nrule                  examined   violated    excused\n";
   for (std::size_t i = 0; i < check::kRules; ++i) {
-    std::snprintf(line, sizeof line, "%-20s %9llu %10llu\n",
+    std::snprintf(line, sizeof line, "%-20s %9llu %10llu %10llu\n",
                   std::string(check::name_of(static_cast<check::Rule>(i))).c_str(),
                   static_cast<unsigned long long>(tallies[i].examined),
-                  static_cast<unsigned long long>(tallies[i].violated));
+                  static_cast<unsigned long long>(tallies[i].violated),
+                  static_cast<unsigned long long>(tallies[i].excused));
     out << line;
   }
   out << "\ngrants " << figures.grants << ", hand-offs " << figures.hand_offs << ", renewals "

@@ -3,25 +3,22 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "model_bugs.hpp"
+
 namespace holdfast::sim {
-
-namespace {
-constexpr std::int64_t kMillion = 1'000'000;
-}
-
-TimePoint Node::local(Time at) const {
-  return TimePoint(Duration(offset_ + at + at / kMillion * ppm_ + at % kMillion * ppm_ / kMillion));
-}
 
 Time Node::true_time(TimePoint when) const {
   if (when == holdfast::kNever) return kNever;
-  if (when <= local(0)) return 0;
-  const Time wanted = when.time_since_epoch().count() - offset_;
-  Time guess = static_cast<Time>(static_cast<long double>(wanted) * kMillion /
-                                 static_cast<long double>(kMillion + ppm_));
-  while (guess > 0 && local(guess - 1) >= when) --guess;
-  while (local(guess) < when) ++guess;
-  return guess;
+  return clock_.true_time(when.time_since_epoch().count() - misread_);
+}
+
+void Node::step_wall(Time by) {
+  wall_ahead_ += by;
+  if (HOLDFAST_MODEL_BUG(counts_by_wall)) misread_ += by;
+}
+
+void Node::asleep_for(Time length) {
+  if (HOLDFAST_MODEL_BUG(clock_sleeps)) misread_ -= length;
 }
 
 void World::add(Time when, Node* node, Task task) {
@@ -60,7 +57,8 @@ void World::trace(const std::string& who, const std::string& what) {
 }
 
 WallTime NodeClock::wall_now() const {
-  return WallTime(std::chrono::duration_cast<std::chrono::microseconds>(now().time_since_epoch()));
+  const Duration wall = node_.wall(world_.now()).time_since_epoch();
+  return WallTime(std::chrono::duration_cast<std::chrono::microseconds>(wall));
 }
 
 store::TimerId NodeLoop::call_at(TimePoint when, Task task) {

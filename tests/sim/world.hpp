@@ -1,24 +1,24 @@
 // A world in which time is a number: one queue of events, many machines with clocks of their own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <ostream>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "checker/history.hpp"
 #include "holdfast/store/clock.hpp"
 #include "holdfast/store/loop.hpp"
 #include "holdfast/task.hpp"
 #include "runtime/callbacks.hpp"
+#include "slewed_clock.hpp"
 #include "support/seeded_random.hpp"
 
 namespace holdfast::sim {
 
-using check::kNever;
-using check::Time;  // nanoseconds since the world began: the true time
+using check::kNever;  // a Time is in nanoseconds since the world began: the true time
 
 constexpr Time micros(std::int64_t n) { return n * 1'000; }
 constexpr Time millis(std::int64_t n) { return n * 1'000'000; }
@@ -28,8 +28,7 @@ using test::SeededRandom;
 // A machine: it runs, is paused, or is dead. While it is paused its events wait; its clock does not.
 class Node {
  public:
-  Node(std::uint32_t number, Time clock_offset, std::int64_t clock_ppm)
-      : number_(number), offset_(clock_offset), ppm_(clock_ppm) {}
+  Node(std::uint32_t number, SlewedClock clock) : number_(number), clock_(std::move(clock)) {}
 
   std::uint32_t number() const { return number_; }
   bool alive() const { return alive_; }
@@ -37,15 +36,21 @@ class Node {
   void pause_until(Time when) { paused_until_ = std::max(paused_until_, when); }
   Time paused_until() const { return paused_until_; }
 
-  TimePoint local(Time) const;      // what this machine's clock says at a true time
-  Time true_time(TimePoint) const;  // the first true time at which it says at least that
+  TimePoint local(Time at) const { return TimePoint(Duration(clock_.local(at) + misread_)); }
+  Time true_time(TimePoint) const;  // the first at which its clock says at least that
+
+  // The wall clock is another one, that nothing should depend on.
+  TimePoint wall(Time at) const { return TimePoint(Duration(clock_.local(at) + wall_ahead_)); }
+  void step_wall(Time by);
+  void asleep_for(Time length);  // with its whole host
 
   Task after_task{};  // looks at what an event changed
 
  private:
   std::uint32_t number_;
-  Time offset_;
-  std::int64_t ppm_;
+  SlewedClock clock_;
+  Time wall_ahead_ = 0;
+  Time misread_ = 0;  // by a planted bug only
   bool alive_ = true;
   Time paused_until_ = 0;
 };

@@ -790,6 +790,15 @@ TEST(CheckerRenewals, RefusesARenewalTooSoonAfterTheGrant) {
   EXPECT_EQ(broken(renewing({renewal(1099)}), Rule::renewals), 1u);
 }
 
+TEST(CheckerRenewals, AVerificationWithoutAnAnswerIsRepeatedAtOnce) {
+  Renewal verifies = confirming(1110);
+  History history = renewing({renewal(1100), verifies, renewal(1120)});
+  EXPECT_EQ(broken(history, Rule::renewals), 1u);
+  history.renewals[1].answered = kNever;
+  history.renewals[1].outcome = Renewed::no_answer;
+  EXPECT_EQ(broken(history, Rule::renewals), 0u);
+}
+
 TEST(CheckerRenewals, RefusesARenewalTooSoonAfterTheLast) {
   EXPECT_EQ(broken(renewing({renewal(1100), renewal(1199)}), Rule::renewals), 1u);
 }
@@ -879,13 +888,55 @@ TEST(CheckerRenewals, KeepsHoldsApart) {
 
 // Assumptions
 
+// C10
+
+// Client 1 has it from 10 on, client 2 from 30 on; the former asks whether it is still its own.
+History verifying(Verification asked) {
+  History history = with({store_grant(1, 10, 20, 1), store_grant(2, 30, 40, 2)});
+  history.acquires[0].store_granted = 9;
+  history.acquires[1].store_granted = 29;
+  asked.client = 1;
+  asked.name = history.acquires[0].name;
+  asked.grant_fence = 1;
+  history.verifications = {asked};
+  return history;
+}
+
+TEST(CheckerVerified, AcceptsAYesToAQuestionFromBeforeTheNextGrant) {
+  const History history = verifying({.invoked = 28, .returned = 35, .confirmed = true});
+  EXPECT_EQ(broken(history, Rule::verified), 0u);
+  EXPECT_EQ(check(history).tally(Rule::verified).examined, 1u);
+}
+
+TEST(CheckerVerified, RefusesAYesToAQuestionAfterIt) {
+  EXPECT_EQ(broken(verifying({.invoked = 30, .returned = 35, .confirmed = true}), Rule::verified),
+            1u);
+}
+
+TEST(CheckerVerified, AcceptsANoAtAnyTime) {
+  EXPECT_EQ(broken(verifying({.invoked = 30, .returned = 35}), Rule::verified), 0u);
+}
+
+TEST(CheckerVerified, AHandOffIsVerifiedByItsGrant) {
+  History history = verifying({.invoked = 30, .returned = 35, .confirmed = true});
+  history.verifications[0].client = 2;
+  history.verifications[0].grant_fence = 2;
+  EXPECT_EQ(broken(history, Rule::verified), 0u);
+}
+
+TEST(CheckerVerified, AnAnswerWithoutATimeContradictsItself) {
+  EXPECT_EQ(broken(verifying({.invoked = 30, .confirmed = true}), Rule::form), 1u);
+  EXPECT_EQ(broken(verifying({.invoked = 30, .returned = 29}), Rule::form), 1u);
+}
+
 TEST(CheckerAssumptions, DecideWhichRulesCount) {
   const Assumptions all{}, timing_off{.timing = false}, amnesia{.store_keeps_data = false},
       amnesia_and_restart{.store_keeps_data = false, .plain_counter = true},
       counter_only{.plain_counter = true};
   for (std::size_t i = 0; i < kRules; ++i) {
     const Rule rule = static_cast<Rule>(i);
-    const bool always = rule == Rule::form || rule == Rule::fence_once || rule == Rule::renewals;
+    const bool always = rule == Rule::form || rule == Rule::fence_once || rule == Rule::renewals ||
+                        rule == Rule::verified;
     const bool by_fence = rule == Rule::fence_order || rule == Rule::no_lost_update;
     EXPECT_TRUE(counts_under(all, rule)) << name_of(rule);
     EXPECT_TRUE(counts_under(counter_only, rule)) << name_of(rule);

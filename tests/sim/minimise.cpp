@@ -1,0 +1,108 @@
+#include "minimise.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+namespace holdfast::sim {
+
+namespace {
+
+class Search {
+ public:
+  Search(std::uint64_t seed, const StillShows& still_shows, Minimum& best)
+      : seed_(seed), still_shows_(still_shows), best_(best) {}
+
+  bool accept(const Selection& only) {
+    ++best_.tried;
+    Verdict verdict = run_schedule(seed_, nullptr, only);
+    if (!still_shows_(verdict)) return false;
+    best_.only = only;
+    best_.verdict = std::move(verdict);
+    return true;
+  }
+
+  // Leaves out as many as it can of one kind of things. True if it was any.
+  template <class Item>
+  bool reduce(std::optional<std::set<Item>> Selection::*kind) {
+    const std::size_t before = (best_.only.*kind)->size();
+    for (std::size_t length = before; length > 0; length /= 2) {
+      // From the end: what came after the violation goes first.
+      for (std::size_t end = (best_.only.*kind)->size(); end > 0;) {
+        const std::size_t begin = end > length ? end - length : 0;
+        const std::vector<Item> items((best_.only.*kind)->begin(), (best_.only.*kind)->end());
+        Selection fewer = best_.only;
+        for (std::size_t i = begin; i < end; ++i) (fewer.*kind)->erase(items[i]);
+        accept(fewer);
+        end = begin;
+      }
+    }
+    return (best_.only.*kind)->size() < before;
+  }
+
+ private:
+  std::uint64_t seed_;
+  const StillShows& still_shows_;
+  Minimum& best_;
+};
+
+// What was really run: a caller that never came to its later rounds, a fault that never came up.
+Selection all_of(const Verdict& verdict) {
+  Selection all{std::set<OpName>(verdict.ops.begin(), verdict.ops.end()),
+                std::set<std::uint64_t>{}};
+  for (const Strike& each : verdict.strikes) all.faults->insert(each.number);
+  return all;
+}
+
+}  // namespace
+
+std::optional<Minimum> minimise(std::uint64_t seed, const StillShows& still_shows) {
+  Minimum best;
+  Search search(seed, still_shows, best);
+  if (!search.accept({})) return std::nullopt;
+  const Selection all = all_of(best.verdict);
+  best.ops_before = all.ops->size();
+  best.faults_before = all.faults->size();
+  // Leaving out may change what the rest does, and so lose it: then there is nothing smaller.
+  if (!search.accept(all)) return best;
+  bool smaller = true;
+  while (smaller) {
+    const bool fewer_faults = search.reduce(&Selection::faults);
+    const bool fewer_ops = search.reduce(&Selection::ops);
+    smaller = fewer_faults || fewer_ops;
+  }
+  search.accept(all_of(best.verdict));
+  return best;
+}
+
+std::optional<check::Violation> first_violation(const check::Report& report) {
+  const auto found = std::find_if(report.violations.begin(), report.violations.end(),
+                                  [](const check::Violation& each) { return each.counts; });
+  return found == report.violations.end() ? std::nullopt : std::optional(*found);
+}
+
+StillShows violates(check::Rule rule) {
+  return [rule](const Verdict& verdict) { return verdict.report.tally(rule).violated > 0; };
+}
+
+std::string to_text(const Minimum& minimum, const std::string& program) {
+  std::ostringstream out;
+  const Verdict& verdict = minimum.verdict;
+  out << "seed " << verdict.plan.seed << ": " << verdict.ops.size() << " of " << minimum.ops_before
+      << " operations and " << verdict.strikes.size() << " of " << minimum.faults_before
+      << " faults are left, after " << minimum.tried << " schedules\n\noperations\n";
+  for (const OpName& each : verdict.ops) out << "  " << to_text(each) << "\n";
+  out << "faults\n";
+  for (const Strike& each : verdict.strikes) {
+    out << "  " << each.number << "  " << name_of(each.fault);
+    if (each.client != check::kStoreLane) out << " of client " << each.client;
+    out << " at " << check::axis_text(each.at) << "\n";
+  }
+  out << "\n" << program << " --seed " << verdict.plan.seed;
+  if (minimum.only.ops) out << " --ops " << to_text(*minimum.only.ops);
+  if (minimum.only.faults) out << " --faults " << to_text(*minimum.only.faults);
+  out << " --trace\n";
+  return out.str();
+}
+
+}  // namespace holdfast::sim
