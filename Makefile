@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help configured build demo test asan tsan fuzz torture soak format lint install clean
+.PHONY: help configured build demo test asan tsan sim fuzz torture soak format lint install clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -13,6 +13,11 @@ RUNS ?= 1000000
 SECONDS ?=
 SEED ?= 1
 
+# make sim
+SEEDS ?= 1000000
+HOURS ?=
+FIRST ?= random
+
 STAGE := @tools/stage
 
 help:
@@ -21,6 +26,7 @@ help:
 	@echo 'make test      build and run every test, the simulation and the models'
 	@echo 'make asan      the suites under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan      the suites under ThreadSanitizer'
+	@echo 'make sim       the simulation for as long as you like: SEEDS=$(SEEDS), HOURS=..., FIRST=random'
 	@echo 'make fuzz      libFuzzer over every reader of foreign bytes: RUNS=1000000 inputs each, or SECONDS=60'
 	@echo 'make torture   10,000 acquires and 500 faults on real stores (SEED=$(SEED)); reports in build/torture'
 	@echo 'make soak      a thousand kills, the long simulation and the long model check'
@@ -78,12 +84,20 @@ torture:
 	$(STAGE) 'torture of dir' build/bin/holdfast-torture --store 'dir:{}' \
 	  --seed $(SEED) --ops 10000 --faults 500 --report build/torture/dir
 
+# HOURS alone means as many seeds as it takes. A violating seed is shown at once, and it goes on.
+sim:
+	$(STAGE) packages tools/setup build test
+	$(STAGE) configure cmake --preset release $(CMAKE_ARGS)
+	$(STAGE) build cmake --build build/release -j $(JOBS) --target holdfast-sim
+	$(STAGE) simulation nice build/bin/holdfast-sim --first-seed $(FIRST) --jobs $(JOBS) \
+	  $(if $(HOURS),--hours $(HOURS),--seeds $(SEEDS))
+
 soak:
 	$(STAGE) packages tools/setup build test
 	$(STAGE) configure cmake --preset release $(CMAKE_ARGS)
 	$(STAGE) build cmake --build build/release -j $(JOBS)
 	$(STAGE) 'a thousand kills' env HOLDFAST_KILLS=1000 build/bin/sqlite_tests --gtest_filter='SqliteKill.*'
-	$(STAGE) simulation build/bin/holdfast-sim --seeds 1000000
+	$(STAGE) simulation nice build/bin/holdfast-sim --first-seed random --seeds 1000000 --jobs $(JOBS)
 	$(STAGE) models bash tests/models/check.sh long
 
 format:

@@ -41,6 +41,11 @@ if(TARGET holdfast-core-planted)
     CORE holdfast-core-planted DEFINE HOLDFAST_PLANTED_BUGS=1)
   add_test(NAME sim.planted COMMAND holdfast-sim-planted --all)
   set_tests_properties(sim.planted PROPERTIES LABELS sim TIMEOUT 3600 COST 950)
+  # A violating schedule is made small and still violates the same rule: two callers are enough.
+  add_test(NAME sim.minimise
+    COMMAND holdfast-sim-planted --bug lease_from_answer --seed 39 --minimise)
+  set_tests_properties(sim.minimise PROPERTIES LABELS sim TIMEOUT 600 PASS_REGULAR_EXPRESSION
+    "C1 exclusion is violated by seed 39: 2 of [0-9]+ operations and [01] of .*C1 exclusion: examined 2, violated 1")
 endif()
 
 list(FILTER sim_sources EXCLUDE REGEX "/main\\.cpp$")

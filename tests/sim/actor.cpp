@@ -109,6 +109,7 @@ void Actor::next_round(OpName op) {
     ++op.round;
   } while (!stage_.only.has(op));
   stage_.ops.push_back(op);
+  begun_ = true;
   const Time pause = random_.skewed(0, stage_.plan.longest_lease() / 2);
   stage_.world.at(node_, stage_.world.now() + pause, [this, op] { acquire(op); });
 }

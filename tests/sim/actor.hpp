@@ -38,7 +38,8 @@ class Actor {
 
   void start();
   bool finished() const { return !node_.alive() || (callers_left_ == 0 && visits_.empty()); }
-  bool busy() const;  // an operation is open
+  bool left_out() const { return node_.alive() && !begun_; }  // none of its operations was selected
+  bool busy() const;                                          // an operation is open
 
   // Faults.
   void pause(Time length);
@@ -101,6 +102,7 @@ class Actor {
   std::shared_ptr<runtime::Driver> driver_;
   std::shared_ptr<detail::ClientHandle> client_;
   std::uint32_t callers_left_ = 0;
+  bool begun_ = false;
   bool closed_ = false;
   std::list<Visit> visits_;
 };

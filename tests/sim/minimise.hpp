@@ -1,5 +1,6 @@
 // Makes a schedule small: leaves out operations and faults, as long as what is wrong with it stays
-// wrong. (Delta debugging: first large parts, then smaller ones, at last one by one.)
+// wrong. (Delta debugging: first large parts, then smaller ones, at last one by one.) When nothing more
+// can go, the dice are thrown again for one operation fewer.
 #pragma once
 
 #include <functional>
@@ -23,8 +24,7 @@ struct Minimum {
 // None if the whole schedule does not show it.
 std::optional<Minimum> minimise(std::uint64_t seed, const StillShows&);
 
-// The first violation that counts, and that of the same rule.
-std::optional<check::Violation> first_violation(const check::Report&);
+// A violation of that rule which counts.
 StillShows violates(check::Rule);
 
 // What is left, and how to run it again with `program`.

@@ -45,8 +45,10 @@ void Mischief::plan_next(Fault fault) {
 
 void Mischief::strike(Fault fault) {
   Actor& victim = *actors_[random_.below(actors_.size())];
-  if (victim.finished()) return;
+  // One whose operations were left out takes its chance all the same: the others keep theirs.
+  if (victim.finished() && !victim.left_out()) return;
   const Time length = random_.between(millis(1), stage_.plan.longest_lease() * 2);
+  if (victim.finished()) return;
   const std::uint64_t number = stage_.faults.next_number();
   if (number == 0) return;
   const bool inside = victim.busy();

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "core/planted.hpp"
+#include "many_seeds.hpp"
 #include "model_bugs.hpp"
 #include "planted_bugs.hpp"
-#include "summary.hpp"
 
 namespace holdfast::sim {
 

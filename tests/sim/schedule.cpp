@@ -38,6 +38,13 @@ check::Terms terms_of(const Plan& plan, Time last_fault) {
 
 }  // namespace
 
+const check::Violation* first_violation(const check::Report& report) {
+  for (const check::Violation& each : report.violations) {
+    if (each.counts) return &each;
+  }
+  return nullptr;
+}
+
 Verdict run_schedule(std::uint64_t seed, std::ostream* trace, const Selection& only) {
   Verdict verdict;
   verdict.plan = Plan::from_seed(seed);
@@ -45,10 +52,11 @@ Verdict run_schedule(std::uint64_t seed, std::ostream* trace, const Selection& o
   check::History& history = verdict.history;
   World world(trace);
   FaultLog faults(world, only);
-  const std::unique_ptr<SimServer> server = SimServer::make(world, plan, seed * 3 + 1);
+  const std::uint64_t dice = only.throw_of_dice << 32U;
+  const std::unique_ptr<SimServer> server = SimServer::make(world, plan, seed * 3 + 1 + dice);
   Resource resource(world, history);
   Stage stage{world, plan, only, *server, resource, history, faults, verdict.ops};
-  SeededRandom random(seed * 2);
+  SeededRandom random(seed * 2 + dice);
 
   std::vector<std::unique_ptr<Actor>> actors;
   for (std::uint32_t i = 1; i <= plan.clients; ++i) {

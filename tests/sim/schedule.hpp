@@ -24,6 +24,9 @@ struct Verdict {
   std::vector<check::Befell> befell;
 };
 
+// The first violation that counts; nullptr if all is well.
+const check::Violation* first_violation(const check::Report&);
+
 // The same seed gives the same schedule, event by event; `trace` (may be null) is told each of them.
 Verdict run_schedule(std::uint64_t seed, std::ostream* trace, const Selection& only = {});
 

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "many_seeds.hpp"
 #include "plan.hpp"
-#include "summary.hpp"
 
 namespace holdfast::sim {
 namespace {
@@ -39,8 +39,8 @@ TEST(Schedule, LookingOnDoesNotChangeTheVerdict) {
 }
 
 TEST(Schedule, TheOrderOfSeedsAndTheNumberOfThreadsDoNotMatter) {
-  const Summary one = run_seeds(1, 200, 1, false);
-  const Summary many = run_seeds(1, 200, 4, false);
+  const Summary one = run_seeds({.count = 200, .jobs = 1}, nullptr);
+  const Summary many = run_seeds({.count = 200, .jobs = 4}, nullptr);
   EXPECT_EQ(one.text(), many.text());
   EXPECT_EQ(one.events, many.events);
 }

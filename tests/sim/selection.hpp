@@ -21,6 +21,8 @@ struct OpName {
 struct Selection {
   std::optional<std::set<OpName>> ops{};            // none: all of them
   std::optional<std::set<std::uint64_t>> faults{};  // by their numbers in the trace
+  // Another throw of the dice over the same plan: other moments, other faults.
+  std::uint64_t throw_of_dice = 0;
 
   bool has(const OpName& op) const { return !ops || ops->contains(op); }
   bool has_fault(std::uint64_t number) const { return !faults || faults->contains(number); }

@@ -1,25 +1,13 @@
 #include "summary.hpp"
 
-#include <atomic>
-#include <chrono>
 #include <cstdio>
-#include <mutex>
 #include <sstream>
-#include <thread>
-#include <vector>
 
 namespace holdfast::sim {
 
 namespace {
 
 constexpr std::size_t kShownFailures = 10;
-
-const check::Violation* first_counting(const check::Report& report) {
-  for (const check::Violation& each : report.violations) {
-    if (each.counts) return &each;
-  }
-  return nullptr;
-}
 
 void add(check::Figures& to, const check::Figures& from) {
   to.grants += from.grants;
@@ -91,7 +79,7 @@ void Summary::add(std::uint64_t seed, const Verdict& verdict) {
   faults.add(verdict.faults);
   sim::add(figures, verdict.report.figures);
   sim::add(tallies, verdict.report.tallies);
-  if (const auto* violation = first_counting(verdict.report)) {
+  if (const auto* violation = first_violation(verdict.report)) {
     failures.emplace(seed, std::string(check::name_of(violation->rule)) + ": " + violation->text);
   }
 }
@@ -155,38 +143,6 @@ std::string Summary::text() const {
     out << "seed " << seed << ": " << text << "\n";
   }
   return out.str();
-}
-
-Summary run_seeds(std::uint64_t first, std::uint64_t count, unsigned jobs, bool progress) {
-  std::atomic<std::uint64_t> next{0};
-  std::mutex mutex;
-  Summary total;
-  std::vector<std::thread> workers;
-  for (unsigned i = 0; i < jobs; ++i) {
-    workers.emplace_back([&] {
-      Summary mine;
-      for (std::uint64_t n = next++; n < count; n = next++) {
-        mine.add(first + n, run_schedule(first + n, nullptr));
-        if (progress && n % 5000 == 4999) {
-          std::fprintf(stderr, "  %llu of %llu schedules\n", static_cast<unsigned long long>(n + 1),
-                       static_cast<unsigned long long>(count));
-        }
-      }
-      const std::lock_guard lock(mutex);
-      total.add(mine);
-    });
-  }
-  for (std::thread& worker : workers) worker.join();
-  return total;
-}
-
-std::optional<std::pair<std::uint64_t, check::Violation>> first_failure(std::uint64_t first,
-                                                                        std::uint64_t count) {
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const Verdict verdict = run_schedule(seed, nullptr);
-    if (const auto* violation = first_counting(verdict.report)) return std::pair(seed, *violation);
-  }
-  return std::nullopt;
 }
 
 }  // namespace holdfast::sim

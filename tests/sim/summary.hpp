@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 
 #include "schedule.hpp"
@@ -38,12 +37,5 @@ struct Summary {
   bool thorough() const;
   std::string text() const;
 };
-
-// Runs seeds first … first + count − 1 on all cores. `progress`: a line on stderr now and then.
-Summary run_seeds(std::uint64_t first, std::uint64_t count, unsigned jobs, bool progress);
-
-// The first seed from `first` on that shows a violation, of at most `count`.
-std::optional<std::pair<std::uint64_t, check::Violation>> first_failure(std::uint64_t first,
-                                                                        std::uint64_t count);
 
 }  // namespace holdfast::sim
