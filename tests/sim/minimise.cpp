@@ -41,7 +41,7 @@ class Search {
   // at other moments. So the dice are thrown again for one operation fewer, with faults as they come.
   void throw_again() {
     std::uint64_t dice = 0;
-    while (best_.only.ops->size() > 1 && dice < kThrows && events_ < kEvents) {
+    while (best_.only.ops->size() > kFew && dice < kThrows && events_ < kEvents) {
       const std::vector<OpName> ops(best_.only.ops->begin(), best_.only.ops->end());
       Selection fewer{best_.only.ops, std::nullopt, ++dice};
       fewer.ops->erase(ops[dice % ops.size()]);
@@ -71,8 +71,9 @@ class Search {
   }
 
  private:
+  static constexpr std::size_t kFew = 2;
   static constexpr std::uint64_t kThrows = 4000;
-  static constexpr std::uint64_t kEvents = 10'000'000;  // some seconds
+  static constexpr std::uint64_t kEvents = 50'000'000;  // half a minute
 
   std::optional<Verdict> shown_by(const Selection& only) {
     ++best_.tried;
