@@ -2,6 +2,7 @@
 #
 #   holdfast_test(<name> SOURCES <file>... LINK <target>... [LABELS <label>...])
 #   holdfast_test_library(<target> <folder>)
+#   holdfast_test_program(<name> SOURCES <file>... CORE <target> [LINK <target>...] [DEFINE <macro>...])
 #   holdfast_sources(<variable> <folder> [TESTS])    TESTS: only *_test.cpp; otherwise all others, but
 #                                                    those that become something else (clock_shim.cmake)
 #
@@ -45,6 +46,20 @@ foreach(test IN LISTS @name@_found)
 endforeach()
 ]])
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels}")
+endfunction()
+
+# A program of its own. It takes the objects of the components rather than the library, so that exactly one
+# core is in it: the library's, or the one with deliberate bugs.
+function(holdfast_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORE" "SOURCES;LINK;DEFINE")
+  get_property(components GLOBAL PROPERTY HOLDFAST_COMPONENTS)
+  list(REMOVE_ITEM components holdfast-core)
+  get_property(link GLOBAL PROPERTY HOLDFAST_LINK)
+  add_executable(${name} ${arg_SOURCES})
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINE})
+  target_link_libraries(${name} PRIVATE holdfast-test-build
+    ${arg_LINK} ${arg_CORE} ${components} ${link})
+  holdfast_precompile_test(${name})
 endfunction()
 
 # The library under test is not linked in here: the executable chooses which one it takes.

@@ -1,6 +1,5 @@
 # holdfast-sim runs the engine through random schedules; holdfast-sim-planted is the same program
-# over a core with deliberate bugs, and must find each of them. Both take the objects of the
-# components rather than the library, so that exactly one core is in each.
+# over a core with deliberate bugs, and must find each of them.
 if(NOT HOLDFAST_SANITIZE)   # sanitizers have nothing to say about bugs that were put in by hand
   holdfast_objects(holdfast-core-planted "${PROJECT_SOURCE_DIR}/src/core"
     DEFINE HOLDFAST_PLANTED_BUGS=1)
@@ -12,19 +11,7 @@ if(NOT sim_sources)
   return()
 endif()
 
-function(holdfast_simulation name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORE" "DEFINE")
-  get_property(components GLOBAL PROPERTY HOLDFAST_COMPONENTS)
-  list(REMOVE_ITEM components holdfast-core)
-  get_property(link GLOBAL PROPERTY HOLDFAST_LINK)
-  add_executable(${name} ${sim_sources})
-  target_compile_definitions(${name} PRIVATE ${arg_DEFINE})
-  target_link_libraries(${name} PRIVATE holdfast-test-build
-    holdfast-checker ${arg_CORE} ${components} ${link})
-  holdfast_precompile_test(${name})
-endfunction()
-
-holdfast_simulation(holdfast-sim CORE holdfast-core)
+holdfast_test_program(holdfast-sim SOURCES ${sim_sources} LINK holdfast-checker CORE holdfast-core)
 # Two halves of one thread each, so that ctest -j spreads them and the planted bugs over the cores.
 math(EXPR half "${HOLDFAST_SIM_SEEDS} / 2")
 math(EXPR second "${half} + 1")
@@ -37,7 +24,7 @@ set_tests_properties(sim.seeds.first sim.seeds.second
   PROPERTIES LABELS sim TIMEOUT 3600 COST 1000)
 
 if(TARGET holdfast-core-planted)
-  holdfast_simulation(holdfast-sim-planted
+  holdfast_test_program(holdfast-sim-planted SOURCES ${sim_sources} LINK holdfast-checker
     CORE holdfast-core-planted DEFINE HOLDFAST_PLANTED_BUGS=1)
   add_test(NAME sim.planted COMMAND holdfast-sim-planted --all)
   set_tests_properties(sim.planted PROPERTIES LABELS sim TIMEOUT 3600 COST 950)

@@ -1,44 +1,32 @@
 # holdfast-torture lets real processes use a real store while faults befall them. holdfast-torture-planted
-# is the same program over the core with deliberate bugs. Like the simulation, both take the objects of the
-# components, so that exactly one core is in each.
+# is the same program over the core with deliberate bugs.
 find_package(nlohmann_json 3.11 REQUIRED)
 
 holdfast_sources(torture_sources torture)
 holdfast_sources(torture_tests torture TESTS)
+set(torture_link holdfast-checker holdfast-test-support nlohmann_json::nlohmann_json)
 
-function(holdfast_torture name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORE" "DEFINE")
-  get_property(components GLOBAL PROPERTY HOLDFAST_COMPONENTS)
-  list(REMOVE_ITEM components holdfast-core)
-  get_property(link GLOBAL PROPERTY HOLDFAST_LINK)
-  add_executable(${name} ${torture_sources})
-  target_compile_definitions(${name} PRIVATE ${arg_DEFINE})
-  target_link_libraries(${name} PRIVATE holdfast-test-build holdfast-checker holdfast-test-support
-    ${arg_CORE} ${components} ${link} nlohmann_json::nlohmann_json)
-  holdfast_precompile_test(${name})
-endfunction()
-
-holdfast_torture(holdfast-torture CORE holdfast-core)
+holdfast_test_program(holdfast-torture SOURCES ${torture_sources} LINK ${torture_link}
+  CORE holdfast-core)
 if(TARGET holdfast-core-planted)
-  holdfast_torture(holdfast-torture-planted
+  holdfast_test_program(holdfast-torture-planted SOURCES ${torture_sources} LINK ${torture_link}
     CORE holdfast-core-planted DEFINE HOLDFAST_PLANTED_BUGS=1)
 endif()
 
 # A short run on each store. A rule of which it examined nothing is as bad as one that is broken. Sanitizers
 # make everything slower, and the leases longer.
-set(torture_size --ops 400 --faults 30)
+set(torture_size --ops 300 --faults 24)
 if(HOLDFAST_SANITIZE)
   set(torture_size --ops 120 --faults 12 --lease 1500)
 endif()
-foreach(store IN ITEMS sqlite dir memory)
-  set(url_sqlite "sqlite:{}/locks.db")
-  set(url_dir "dir:{}")
-  set(url_memory "memory:")
-  add_test(NAME torture.${store}
-    COMMAND holdfast-torture --store ${url_${store}} --seed 1 ${torture_size})
-  set_tests_properties(torture.${store} PROPERTIES LABELS torture TIMEOUT 900 COST 100
+function(holdfast_torture_run name url)
+  add_test(NAME torture.${name} COMMAND holdfast-torture --store ${url} --seed 1 ${torture_size})
+  set_tests_properties(torture.${name} PROPERTIES LABELS torture TIMEOUT 900 COST 100
     FAIL_REGULAR_EXPRESSION "C[1-7] [a-z ]+0 +0 +0")
-endforeach()
+endfunction()
+holdfast_torture_run(sqlite "sqlite:{}/locks.db")
+holdfast_torture_run(dir "dir:{}")
+holdfast_torture_run(memory "memory:")
 
 # What is broken on purpose is found: by our own worker, and in the engine.
 function(holdfast_torture_bites program bug rule)
@@ -57,4 +45,4 @@ endif()
 list(FILTER torture_sources EXCLUDE REGEX "/main\\.cpp$")
 holdfast_test(torture_tests LABELS torture
   SOURCES ${torture_tests} ${torture_sources}
-  LINK holdfast-checker holdfast-test-support holdfast::holdfast nlohmann_json::nlohmann_json)
+  LINK ${torture_link} holdfast::holdfast)

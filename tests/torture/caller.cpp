@@ -75,10 +75,14 @@ void Caller::run() {
   }
 }
 
+// The request runs the library's code, so not under the mutex.
 bool Caller::cancel() {
-  const std::lock_guard lock(mutex_);
-  stop_.request_stop();
-  return waits_;
+  std::unique_lock lock(mutex_);
+  std::stop_source stop = stop_;
+  const bool waits = waits_;
+  lock.unlock();
+  stop.request_stop();
+  return waits;
 }
 
 void Caller::act(const Action& action) {

@@ -16,7 +16,7 @@ using test::ChildProcess;
 using test::Parent;
 using test::Words;
 
-// Keeps the write lock of a database until it hears something. Arguments: the path.
+// Keeps the write lock of a database until it is killed. Arguments: the path.
 const test::Role kKeepsLocked("torture-keeps-locked", [](Parent& parent, const Words& words) {
   sqlite3* db = nullptr;
   const bool opened =
@@ -26,8 +26,6 @@ const test::Role kKeepsLocked("torture-keeps-locked", [](Parent& parent, const W
     throw std::runtime_error("the database cannot be locked");
   }
   parent.hear();
-  sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
-  sqlite3_close(db);
 });
 
 class LockedDatabase final : public Disturbance {
@@ -37,12 +35,7 @@ class LockedDatabase final : public Disturbance {
   std::string_view name() const override { return "locked"; }
   std::string_view text() const override { return "another process keeps the database locked"; }
   void begin() override { locker_.emplace(kKeepsLocked, Words{path_}); }
-  void end() override {
-    if (!locker_) return;
-    locker_->tell("enough");
-    locker_->exit_code();
-    locker_.reset();
-  }
+  void end() override { locker_.reset(); }
 
  private:
   const std::string path_;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/pace.hpp"
 #include "support/relay.hpp"
 
 namespace holdfast::torture {
@@ -78,10 +79,11 @@ Time Sightings::sent_at(TimePoint deadline, Duration within) const {
              : std::min(now, (deadline - within).time_since_epoch().count());
 }
 
-// As core::Pace has it for the shortest lease of a batch.
+// Of a batch, the shortest decides.
 Duration Sightings::renewal_within(std::span<const Renewal> renewals) const {
+  const core::Pace pace{.answer_within = answer_within_};
   Duration within = answer_within_;
-  for (const Renewal& each : renewals) within = std::min(within, each.lease / 6);
+  for (const Renewal& each : renewals) within = std::min(within, pace.renewal_within(each.lease));
   return within;
 }
 
