@@ -8,6 +8,7 @@ namespace holdfast::core {
 
 Duration Drift::allowance(Duration lease) const {
   if (HOLDFAST_PLANTED(no_drift_allowance)) return Duration::zero();
+  if (HOLDFAST_PLANTED(no_rate_allowance)) return constant;
   constexpr Duration::rep kMillion = 1'000'000;
   const Duration::rep whole = lease.count() / kMillion * ppm;
   const Duration::rep rest = lease.count() % kMillion * ppm / kMillion;

@@ -430,6 +430,7 @@ void Engine::on(const VerifyWanted& event, TimePoint now, Outbox& out) {
     return lose(found->second, why, now, out);
   }
   claim.verifiers.push_back(event.op);
+  if (HOLDFAST_PLANTED(verify_by_clock)) return tell_verifiers(claim, {}, out);
   if (claim.lease->renewal_deadline() != kNever) return;  // the answer under way will do
   claim.lease->verify_at(now);
   schedule(found->second, claim);

@@ -37,7 +37,9 @@ namespace holdfast::core {
   X(single_lines_up, "a single attempt takes a place in line")                               \
   X(fifo_in_room, "waiters in strict order share the claim of the local queue")              \
   X(permits_take_one, "a claim for several permits takes one")                               \
-  X(close_forgets, "waiters of a closed client leave their claims behind")
+  X(close_forgets, "waiters of a closed client leave their claims behind")                   \
+  X(no_rate_allowance, "clocks may start apart but are taken to run at the same rate")       \
+  X(verify_by_clock, "a verification looks at the clock instead of asking the store")
 
 enum class Bug : std::uint8_t {
   none,
