@@ -27,7 +27,7 @@ help:
 	@echo 'make asan      the suites under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan      the suites under ThreadSanitizer'
 	@echo 'make sim       the simulation for as long as you like: SEEDS=$(SEEDS), HOURS=..., FIRST=random'
-	@echo 'make fuzz      libFuzzer over every reader of foreign bytes: RUNS=1000000 inputs each, or SECONDS=60'
+	@echo 'make fuzz      libFuzzer over every reader of foreign bytes; RUNS=1000000 each, or SECONDS=60'
 	@echo 'make torture   10,000 acquires and 500 faults on real stores (SEED=$(SEED)); reports in build/torture'
 	@echo 'make soak      a thousand kills, the long simulation and the long model check'
 	@echo 'make format    format the sources in place'

@@ -23,8 +23,9 @@ class HoldState;
 //              no other at all), given clock rates within the drift allowance and a store that keeps
 //              its data.
 // On loss      valid() turns false at valid_until() by itself; lost() fires as soon after as it can.
-// On error     Nothing throws. release() tells Errc::lost if the lock was no longer ours, and
-//              Errc::not_owner if this Hold was released before.
+// On error     Nothing throws. release() tells Errc::lost if the lock was no longer ours,
+//              Errc::not_owner if this Hold was released before, and Errc::out_of_memory if it may have
+//              to be asked again; the destructor sees to it otherwise.
 // Blocking     release() and verify() make one round trip; nothing else does. The destructor posts
 //              the release and does not wait.
 // Threads      const members from any thread. Belongs to no thread.

@@ -1,6 +1,5 @@
 #include "api/acquire_op.hpp"
 
-#include "api/hold_state.hpp"
 #include "runtime/fork_word.hpp"
 
 namespace holdfast::detail {
@@ -10,6 +9,7 @@ std::shared_ptr<AcquireOp> AcquireOp::start(const ClientHandle& client, core::Ac
   const auto op = std::make_shared<AcquireOp>();
   op->driver_ = client.driver();
   op->generation_ = client.generation();
+  op->to_be_ = std::make_unique<HoldState>(client.driver(), client.generation());
   op->op_ = client.driver()->acquire(std::move(wanted), op, asker);
   if (stop.stop_possible()) op->on_stop_.emplace(std::move(stop), GiveUp{op});
   return op;
@@ -31,7 +31,7 @@ void AcquireOp::acquired(Result<core::HoldCellPtr> result) {
   {
     const std::lock_guard lock(mutex_);
     if (result) {
-      result_.emplace(HoldState::make_hold(driver_, std::move(*result), generation_));
+      result_.emplace(HoldState::make_hold(std::move(to_be_), std::move(*result)));
     } else {
       result_.emplace(result.error());
     }

@@ -6,6 +6,7 @@
 #include <stop_token>
 
 #include "api/client_handle.hpp"
+#include "api/hold_state.hpp"
 #include "core/events.hpp"
 #include "holdfast/hold.hpp"
 #include "holdfast/pending.hpp"
@@ -44,7 +45,8 @@ class AcquireOp final : public PendingState<Hold>,
   std::atomic<core::OpId> op_{0};
   std::atomic<store::TimerId> gives_up_{0};  // 0: no timer
 
-  std::mutex mutex_;  // guards what is below
+  std::mutex mutex_;                  // guards what is below
+  std::unique_ptr<HoldState> to_be_;  // the Hold's, until there is one
   std::optional<Result<Hold>> result_;
   Task continuation_;
 

@@ -1,6 +1,8 @@
 #include "api/claims.hpp"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "api/acquire_op.hpp"
 #include "api/errors.hpp"
@@ -58,8 +60,10 @@ std::shared_ptr<AcquireOp> start(const ClientHandle& client, std::string_view na
 
 }  // namespace
 
-Result<Hold> acquire(const ClientHandle& client, std::string_view name, const Wanted& what,
-                     AcquireOptions options) {
+namespace {
+
+Result<Hold> acquire_or_throw(const ClientHandle& client, std::string_view name, const Wanted& what,
+                              AcquireOptions options) {
   const auto waits = runtime::Asker::waits;
   if (client.forked()) return Pending<Hold>(start(client, name, what, options, waits)).get();
   const TimePoint deadline = later(client.driver()->now(), options.wait);
@@ -68,6 +72,17 @@ Result<Hold> acquire(const ClientHandle& client, std::string_view name, const Wa
     if (!hold || hold->valid() || options.wait <= Duration::zero() || what.instead_of) return hold;
     // The lock came and went while this thread was not running. Wait for the next time.
     options.wait = left_until(deadline, client.driver()->now());
+  }
+}
+
+}  // namespace
+
+Result<Hold> acquire(const ClientHandle& client, std::string_view name, const Wanted& what,
+                     AcquireOptions options) {
+  try {
+    return acquire_or_throw(client, name, what, std::move(options));
+  } catch (const std::bad_alloc&) {
+    return Error(Errc::out_of_memory);
   }
 }
 

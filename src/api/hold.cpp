@@ -1,5 +1,7 @@
 #include "holdfast/hold.hpp"
 
+#include <new>
+
 #include "api/errors.hpp"
 #include "api/hold_state.hpp"
 #include "runtime/fork_word.hpp"
@@ -27,12 +29,17 @@ class VoidOp final : public runtime::VoidSink, public runtime::BlockedOp {
 namespace detail {
 
 HoldState::~HoldState() {
-  if (!released_.exchange(true) && !forked()) driver_->release(cell_);
+  if (!cell_ || released_.exchange(true) || forked()) return;
+  try {
+    driver_->release(cell_);
+  } catch (const std::bad_alloc&) {
+    cell_->dropped = true;
+  }
 }
 
-Hold HoldState::make_hold(std::shared_ptr<runtime::Driver> driver, core::HoldCellPtr cell,
-                          std::uint64_t generation) {
-  return Hold(std::make_unique<HoldState>(std::move(driver), std::move(cell), generation));
+Hold HoldState::make_hold(std::unique_ptr<HoldState> state, core::HoldCellPtr cell) noexcept {
+  state->cell_ = std::move(cell);
+  return Hold(std::move(state));
 }
 
 core::HoldCellPtr HoldState::cell_of(const Hold& hold, const ClientHandle& client) {
@@ -70,10 +77,15 @@ Result<void> HoldState::verify() const {
 Result<void> HoldState::release() {
   if (forked()) return misuse(Errc::forked, "the Hold belongs to the parent process");
   if (released_.exchange(true)) return misuse(Errc::not_owner, "it was released before");
-  const auto op = std::make_shared<VoidOp>();
-  driver_->release(cell_, op, runtime::Asker::waits);
-  driver_->block(op);
-  return op->take();
+  try {
+    const auto op = std::make_shared<VoidOp>();
+    driver_->release(cell_, op, runtime::Asker::waits);
+    driver_->block(op);
+    return op->take();
+  } catch (const std::bad_alloc&) {
+    released_ = false;  // the next try, or the end of this object, sees to it
+    return Error(Errc::out_of_memory);
+  }
 }
 
 }  // namespace detail

@@ -12,15 +12,15 @@ namespace holdfast::detail {
 // A Hold's share in its client.
 class HoldState {
  public:
-  HoldState(std::shared_ptr<runtime::Driver> driver, core::HoldCellPtr cell,
-            std::uint64_t generation)
-      : driver_(std::move(driver)), cell_(std::move(cell)), generation_(generation) {}
+  HoldState(std::shared_ptr<runtime::Driver> driver, std::uint64_t generation)
+      : driver_(std::move(driver)), generation_(generation) {}
   HoldState(const HoldState&) = delete;
   HoldState& operator=(const HoldState&) = delete;
   ~HoldState();
 
-  static Hold make_hold(std::shared_ptr<runtime::Driver>, core::HoldCellPtr,
-                        std::uint64_t generation);
+  // A Hold, in a state that was made before there was anything to hold: once there is, nothing may
+  // fail any more.
+  static Hold make_hold(std::unique_ptr<HoldState>, core::HoldCellPtr) noexcept;
 
   // The hold to be exchanged for another of the same client; null if it is none of that client's, or
   // was given back.
@@ -39,7 +39,7 @@ class HoldState {
   Error misuse(Errc, const char* text) const;
 
   std::shared_ptr<runtime::Driver> driver_;
-  core::HoldCellPtr cell_;
+  core::HoldCellPtr cell_;  // null: it holds nothing yet
   std::uint64_t generation_;
   std::atomic<bool> released_{false};
 };

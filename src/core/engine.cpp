@@ -29,6 +29,42 @@ bool Engine::drained() const {
 
 void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
   const OpId op = wanted.op;
+  const HoldCellPtr old = wanted.instead_of;
+  try {
+    admit(std::move(wanted), now, out);
+  } catch (...) {
+    forget(op);
+    if (const auto found = old ? holds_.find(old->id) : holds_.end(); found != holds_.end()) {
+      Claim& claim = claims_.at(found->second);
+      claim.exchanging = claim.yields = false;
+      show_validity(claim);
+    }
+    throw;
+  }
+}
+
+// Takes a new wish back. Whatever was made for it is known by its number; nobody else has it yet.
+void Engine::forget(OpId op) noexcept {
+  std::erase_if(claims_, [&](const auto& entry) {
+    const auto& [no, claim] = entry;
+    if (claim.waiter != op || claim.lease) return false;
+    calls_.erase(claim.call);
+    agenda_.remove({Due::claim, no});
+    for (auto& [key, room] : rooms_) {
+      if (room.claim == no) room.claim = 0;
+    }
+    return true;
+  });
+  for (auto& [key, room] : rooms_) std::erase(room.queue, op);
+  std::erase_if(rooms_, [](const auto& entry) {
+    return entry.second.queue.empty() && entry.second.claim == 0;
+  });
+  agenda_.remove({Due::waiter, op});
+  waiters_.erase(op);
+}
+
+void Engine::admit(AcquireWanted wanted, TimePoint now, Outbox& out) {
+  const OpId op = wanted.op;
   const RoomKey key = room_of(wanted);
   const bool strict = wanted.order == Order::fifo && !HOLDFAST_PLANTED(fifo_in_room);
   const bool own_claim = strict || wanted.kind != store::Kind::mutex;
@@ -42,7 +78,8 @@ void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
   }
   const Duration wait = wanted.wait;
   const bool has_thread = wanted.has_thread;
-  waiters_.emplace(op, Waiter{.wanted = std::move(wanted), .since = now});
+  auto cell = std::make_shared<HoldCell>(wanted.kind, wanted.name);
+  waiters_.emplace(op, Waiter{std::move(wanted), now, std::move(cell)});
 
   if (closing_) return refuse(op, Errc::cancelled, nullptr, now, out);
   if (!supported) return refuse(op, Errc::unsupported, nullptr, now, out);

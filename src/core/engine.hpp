@@ -47,6 +47,7 @@ class Engine {
  public:
   Engine(EngineSettings settings, store::Random& random);
 
+  // On error     Throws std::bad_alloc and is as before; nothing was asked for it.
   void on(AcquireWanted, TimePoint now, Outbox&);
   void on(const GiveUpWanted&, TimePoint now, Outbox&);
   void on(const ReleaseWanted&, TimePoint now, Outbox&);
@@ -65,6 +66,7 @@ class Engine {
   // Nothing is on its way out of the store any more.
   bool drained() const;
   std::size_t holds() const { return holds_.size(); }
+  bool awaits(OpId op) const { return waiters_.contains(op); }  // an acquire that will be told
 
  private:
   struct RoomKey {
@@ -82,6 +84,7 @@ class Engine {
   struct Waiter {
     AcquireWanted wanted;
     TimePoint since{};
+    HoldCellPtr cell;   // of the Hold it will get
     ClaimNo claim = 0;  // its own; 0 while it stands in a room's queue
   };
   struct Claim {
@@ -126,6 +129,10 @@ class Engine {
   };
   enum class Due : std::uint8_t { waiter, claim, parting };
   using AgendaKey = std::pair<Due, std::uint64_t>;
+
+  // A new wish.
+  void admit(AcquireWanted, TimePoint now, Outbox&);
+  void forget(OpId) noexcept;
 
   // The local queue.
   static RoomKey room_of(const AcquireWanted& wanted) { return {wanted.kind, wanted.name}; }

@@ -92,8 +92,9 @@ void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
   claim.wanted = std::move(waiter.mapped().wanted);
   claim.lease->limit(later(now, claim.wanted.max_hold));
   const std::uint64_t step = HOLDFAST_PLANTED(handoff_same_fence) ? 0 : claim.handed;
-  claim.hold = std::make_shared<HoldCell>(++last_hold_, claim.key, FencingToken(claim.fence + step),
-                                          claim.slots, claim.lease->valid_until());
+  claim.hold = std::move(waiter.mapped().cell);
+  claim.hold->fill(++last_hold_, claim.key, FencingToken(claim.fence + step), claim.slots,
+                   claim.lease->valid_until());
   claim.hold_since = now;
   holds_.emplace(claim.hold->id, no);
   out.actions.emplace_back(FinishAcquire{op, claim.hold, std::nullopt});
@@ -266,6 +267,7 @@ void Engine::schedule(ClaimNo no, Claim& claim) {
 void Engine::lease_timer(ClaimNo no, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
   if (!claim.lease->valid(now)) return lose(no, claim.lease->why_lost(now), now, out);
+  if (claim.hold->dropped) return on(ReleaseWanted{claim.hold, kNobody}, now, out);
   if (claim.missed) {
     agenda_.set({Due::claim, no}, claim.lease->valid_until());
   } else if (now >= claim.lease->renewal_deadline()) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -100,8 +102,12 @@ void Driver::post(Event event, Asker asker) {
 void Driver::arm_timer() {
   const TimePoint next = engine_.next_timer();
   if (next >= armed_for_) return;
-  armed_for_ = next;
-  parts_.loop.call_at(next, [this, next] { tick(next); });
+  try {
+    parts_.loop.call_at(next, [this, next] { tick(next); });
+    armed_for_ = next;
+  } catch (const std::bad_alloc&) {
+    // The next event tries again; what the engine wants done now must not be lost for it.
+  }
 }
 
 void Driver::tick(TimePoint armed_for) {
@@ -147,7 +153,15 @@ core::OpId Driver::acquire(core::AcquireWanted wanted, std::shared_ptr<AcquireSi
                            Asker asker) {
   const core::OpId op = new_op(std::move(sink));
   wanted.op = op;
-  post(std::move(wanted), asker);
+  try {
+    post(std::move(wanted), asker);
+  } catch (...) {
+    // There was no memory for it. If it is under way nevertheless, what it leads to is given back by
+    // the sink, which nobody else has then.
+    const std::lock_guard lock(mu_);
+    if (!engine_.awaits(op)) take_sink<AcquireSink>(op);
+    throw;
+  }
   return op;
 }
 
@@ -165,7 +179,12 @@ void Driver::release(core::HoldCellPtr hold) {
 
 void Driver::release(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink, Asker asker) {
   const core::OpId op = new_op(std::move(sink));
-  post(core::ReleaseWanted{std::move(hold), op}, asker);
+  try {
+    post(core::ReleaseWanted{std::move(hold), op}, asker);
+  } catch (...) {
+    take_sink<VoidSink>(op);
+    throw;
+  }
 }
 
 void Driver::verify(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink, Asker asker) {
@@ -194,9 +213,7 @@ void Driver::run(std::vector<core::Action> actions, Asker asker) {
   if (actions.empty()) return;
   auto* const outer = static_cast<Frame*>(t_frames);
   for (Frame* frame = outer; frame != nullptr; frame = frame->outer) {
-    if (frame->driver != this) continue;
-    for (auto& action : actions) frame->queue.push_back(std::move(action));
-    return;
+    if (frame->driver == this) return queue(std::move(actions), *frame);
   }
   Frame frame{this, std::move(actions), asker, outer};
   t_frames = &frame;
@@ -205,10 +222,35 @@ void Driver::run(std::vector<core::Action> actions, Asker asker) {
     Frame* outer;
     ~Leave() { t_frames = outer; }
   } leave{outer};
+  std::exception_ptr failure;
   while (!frame.queue.empty()) {
     std::vector<core::Action> batch = std::exchange(frame.queue, {});
-    for (core::Action& action : batch) {  // running it may add to the queue
+    run_each(batch, failure);  // which may add to the queue
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Behind those that the thread is running; without memory for that, at once.
+void Driver::queue(std::vector<core::Action> actions, Frame& frame) {
+  std::exception_ptr failure;
+  try {
+    frame.queue.reserve(frame.queue.size() + actions.size());
+  } catch (const std::bad_alloc&) {
+    run_each(actions, failure);
+    if (failure) std::rethrow_exception(failure);
+    return;
+  }
+  for (core::Action& action : actions) frame.queue.push_back(std::move(action));
+}
+
+// An action that fails, for want of memory or of a thread, does not take the others with it: each is
+// somebody's answer.
+void Driver::run_each(std::vector<core::Action>& actions, std::exception_ptr& failure) {
+  for (core::Action& action : actions) {
+    try {
       std::visit([this](auto& each) { run(each); }, action);
+    } catch (...) {
+      failure = std::current_exception();
     }
   }
 }

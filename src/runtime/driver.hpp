@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -131,6 +132,8 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   std::shared_ptr<S> find_sink(core::OpId);
 
   void run(std::vector<core::Action>, Asker);
+  void queue(std::vector<core::Action>, Frame&);
+  void run_each(std::vector<core::Action>&, std::exception_ptr& failure);
   template <class Reply>
   store::Call<Reply> call(store::CallId, TimePoint deadline);
   void run(core::AskGrant&);

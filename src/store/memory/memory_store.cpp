@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <map>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -80,7 +81,13 @@ void MemoryStore::ask(Call<Reply> call, Verb verb) {
     call.answer(NoAnswer{.executed = false, .text = "the store is closed"});
     return;
   }
-  call.answer(server_->run(clock_, std::move(verb)));
+  Reply reply;
+  try {
+    reply = server_->run(clock_, std::move(verb));
+  } catch (const std::bad_alloc&) {
+    reply = NoAnswer{.why = Errc::out_of_memory};
+  }
+  call.answer(std::move(reply));
 }
 
 void MemoryStore::try_grant(const GrantRequest& request, Call<GrantReply> call) {

@@ -74,7 +74,7 @@ const Target kDirectoryClaim("directory_claim", [](std::string_view bytes) {
 });
 
 const Target kGenerationFile("generation_file", [](std::string_view bytes) {
-  const std::string name(bytes);
+  const std::string name(bytes.substr(0, bytes.find('\0')));  // as names of files are
   const auto generation = generation_of(name);
   if (generation) require(file_of(name[0], *generation) == name, "a file of ours is called so");
   Input input(bytes);
