@@ -48,8 +48,6 @@ void check_error(const Error& error, std::string_view bytes) {
 
 const Target kUrl("url", [](std::string_view bytes) {
   require_safe(cli::shown(cli::hide_secrets(bytes)));
-  const std::string hidden = cli::hide_secrets(bytes);
-  require(cli::hide_secrets(hidden) == hidden, "what was hidden stays as it is");
 
   const auto url = Url::parse(bytes);
   if (!url) return check_error(url.error(), bytes);
@@ -65,8 +63,10 @@ const Target kSecrets("secrets", [](std::string_view bytes) {
   const std::string secret = "\x02hunter2\x03";  // cannot be in the rest by chance
   Input input(bytes);
   const std::string user = input.text(), host = input.text(), before = input.text();
-  if ((user + host + before).find(secret) != std::string::npos) return;
   std::string key = input.text();
+  for (const std::string& text : {user, host, before, key}) {
+    if (text.find(secret) != std::string::npos) return;
+  }
   // Any key that says "password" once its percent codes are undone.
   const std::string word = input.flag() ? "password" : "p%61ssword";
   if (key.find_first_of("=&") != std::string::npos) key.clear();
