@@ -79,11 +79,18 @@ Time Sightings::sent_at(TimePoint deadline, Duration within) const {
              : std::min(now, (deadline - within).time_since_epoch().count());
 }
 
-// Of a batch, the shortest decides.
+// Of a batch, the shortest decides. It is the lease that was given last, which may be more than what is asked
+// for now: the last renewal before max_hold wants only what is left.
 Duration Sightings::renewal_within(std::span<const Renewal> renewals) const {
   const core::Pace pace{.answer_within = answer_within_};
+  const std::lock_guard lock(mutex_);
   Duration within = answer_within_;
-  for (const Renewal& each : renewals) within = std::min(within, pace.renewal_within(each.lease));
+  for (const Renewal& each : renewals) {
+    const auto claim = claims_.find(each.owner.claim);
+    const bool known = claim != claims_.end() && claim->second.grants.contains(each.fence);
+    within = std::min(within, pace.renewal_within(known ? claim->second.grants.at(each.fence).given
+                                                        : each.lease));
+  }
   return within;
 }
 
@@ -110,9 +117,11 @@ void Sightings::granted(const GrantRequest& request, Time sent, const Granted& g
   const std::lock_guard lock(mutex_);
   Claim& claim = claims_[request.owner.claim];
   look_at_place(claim);
+  const Duration lease = std::min(request.lease, granted.lease);
   claim.grants[granted.fence] = {.spare = granted.spare,
                                  .sent = sent,
-                                 .lease_ns = std::min(request.lease, granted.lease).count(),
+                                 .lease_ns = lease.count(),
+                                 .given = lease,
                                  .held = true};
 }
 
@@ -133,15 +142,19 @@ void Sightings::confirmed(const Renewal& asked, Time sent, Duration lease) {
   const std::lock_guard lock(mutex_);
   Grant& grant = claims_[asked.owner.claim].grants[asked.fence];
   grant.sent = sent;
-  grant.lease_ns = std::min(asked.lease, lease).count();
+  grant.given = std::min(asked.lease, lease);
+  grant.lease_ns = grant.given.count();
   grant.held = true;
 }
 
 void Sightings::renewed(const check::Renewal& record) {
   log_.add(record);
-  if (!record.confirming || record.outcome != check::Renewed::gone) return;
   const std::lock_guard lock(mutex_);
-  claims_[record.owner].lost_place = true;
+  Claim& claim = claims_[record.owner];
+  if (record.outcome == check::Renewed::renewed) {
+    claim.grants[record.grant_fence].given = Duration(record.lease_ns);
+  }
+  if (record.confirming && record.outcome == check::Renewed::gone) claim.lost_place = true;
 }
 
 void Sightings::releasing(const HoldKey& key, Time sent) {

@@ -49,8 +49,9 @@ class Sightings {
   struct Grant {
     std::uint64_t spare = 0;
     check::Time sent = check::kNever;
-    std::int64_t lease_ns = 0;
-    bool held = false;  // else an offer that is not confirmed
+    std::int64_t lease_ns = 0;  // the first
+    Duration given{};           // the latest
+    bool held = false;          // else an offer that is not confirmed
   };
   struct Claim {
     check::Time lined_up = check::kNever;

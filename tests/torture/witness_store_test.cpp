@@ -66,12 +66,13 @@ class TortureWitness : public testing::Test {
     witness_->try_grant(request(), answer.call(sent + kAnswerWithin));
     EXPECT_TRUE(answer.there());
   }
-  void renew(TimePoint sent, Duration within, std::uint64_t fence, RenewalReply reply) {
+  void renew(TimePoint sent, Duration within, std::uint64_t fence, RenewalReply reply,
+             Duration lease = kLease) {
     told_->renewal = reply;
     Renewal asked;
     static_cast<ClaimKey&>(asked) = request();
     asked.fence = fence;
-    asked.lease = kLease;
+    asked.lease = lease;
     Answer<RenewReply> answer;
     witness_->renew({&asked, 1}, answer.call(sent + within));
     EXPECT_TRUE(answer.there());
@@ -141,6 +142,17 @@ TEST_F(TortureWitness, WritesDownRenewalsOfAHold) {
   EXPECT_EQ(renewals[0].outcome, check::Renewed::renewed);
   EXPECT_EQ(renewals[1].outcome, check::Renewed::gone);
   EXPECT_EQ(renewals[2].outcome, check::Renewed::no_answer) << "the engine had given it up";
+}
+
+TEST_F(TortureWitness, KnowsWhenTheLastRenewalBeforeMaxHoldWasSent) {
+  ask(now(), Granted{.fence = 40, .lease = kLease});
+  const TimePoint sent = now();
+  renew(sent, kLease / 6, 40, Renewed{kLease / 2}, kLease / 2);
+  renew(sent, kLease / 12, 40, Renewed{kLease / 3}, kLease / 3);
+  const auto renewals = history().renewals;
+  ASSERT_EQ(renewals.size(), 2U);
+  EXPECT_EQ(renewals[0].sent, count(sent)) << "by the lease that it had, not by what it asked for";
+  EXPECT_EQ(renewals[1].sent, count(sent));
 }
 
 TEST_F(TortureWitness, WritesDownAReleaseBeforeTheStoreHearsOfIt) {
