@@ -68,21 +68,27 @@ class Worker {
   // Some stores take a dead holder for one until they have watched it for its lease.
   void watch() { static_cast<void>(operator_->client->inspect()); }
 
-  // What the store shows.
-  void look() {
+  // What the store shows. Returns how much of it this operator holds.
+  std::size_t look() {
+    std::size_t own = 0;
     const auto found = operator_->client->inspect();
     if (!found) throw std::runtime_error(found.error().text());
     for (const LockInfo& lock : *found) {
-      for (const ClaimInfo& holder : lock.holders) note(lock.name, holder, true);
+      for (const ClaimInfo& holder : lock.holders) {
+        note(lock.name, holder, true);
+        if (client_from(holder.record.program) == operator_->number) ++own;
+      }
       for (const ClaimInfo& waiter : lock.line) note(lock.name, waiter, false);
     }
+    return own;
   }
 
-  // Whoever stands in the way is somebody who should not be there. What is taken here is shown by the
-  // store as well, so that one can see that it shows what there is.
+  // Whoever stands in the way is somebody who should not be there. What is taken here has to be shown: a
+  // store that shows nothing would have no ghosts either.
   void keep_all() {
-    for (const LockPlan& lock : locks_) keep(lock, *operator_);
-    look();
+    std::size_t kept = 0;
+    for (const LockPlan& lock : locks_) kept += keep(lock, *operator_) != nullptr ? 1 : 0;
+    if (look() != kept) throw std::runtime_error("the store does not show what is held");
   }
 
  private:
@@ -123,7 +129,7 @@ class Worker {
       entry.of = lock.permits;
     }
     log_.add(entry);
-    const AcquireOptions options{.wait = plan_.lease * 10, .lease = lock.lease};
+    const AcquireOptions options{.wait = plan_.lease * 10};
     auto hold = acquire(*session.client, lock,
                         lock.kind == store::Kind::semaphore ? store::Shape::permits(1, lock.permits)
                                                             : store::Shape::exclusive(),
