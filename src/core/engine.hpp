@@ -87,6 +87,10 @@ class Engine {
     HoldCellPtr cell;   // of the Hold it will get
     ClaimNo claim = 0;  // its own; 0 while it stands in a room's queue
   };
+  struct Verifier {
+    OpId op = 0;
+    TimePoint asked{};
+  };
   struct Claim {
     store::ClaimKey key;
     ClaimMachine machine;
@@ -111,7 +115,7 @@ class Engine {
     bool yields = false;      // that one wants less: others may come in any moment
     bool missed = false;      // the store does not know it, perhaps since that one has its place
     bool stray = false;       // a late answer showed more of it in the store than its hold
-    std::vector<OpId> verifiers{};
+    std::vector<Verifier> verifiers{};
   };
   struct OpenCall {
     struct Target {
@@ -171,7 +175,11 @@ class Engine {
   void renewal_answered(const OpenCall::Target&, store::CallId, TimePoint sent,
                         const store::RenewalReply&, TimePoint now, Outbox&);
   void late_renewal(const OpenCall::Target&, TimePoint now, Outbox&);
-  void tell_verifiers(Claim&, const Result<void>&, Outbox&);
+  // Those who asked before that question left: its answer is one to them.
+  void tell_verifiers(Claim&, TimePoint sent, const Result<void>&, Outbox&);
+  void tell_verifiers(Claim& claim, const Result<void>& result, Outbox& out) {
+    tell_verifiers(claim, kNever, result, out);
+  }
   void lose(ClaimNo, LostWhy, TimePoint now, Outbox&);
 
   // Partings.

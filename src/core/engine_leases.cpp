@@ -271,7 +271,8 @@ void Engine::lease_timer(ClaimNo no, TimePoint now, Outbox& out) {
   if (claim.missed) {
     agenda_.set({Due::claim, no}, claim.lease->valid_until());
   } else if (now >= claim.lease->renewal_deadline()) {
-    renewal_answered({no, {claim.key, claim.fence}, {}}, claim.renewal, {}, NoAnswer{}, now, out);
+    renewal_answered({no, {claim.key, claim.fence}, {}}, claim.renewal,
+                     calls_.at(claim.renewal).sent, NoAnswer{}, now, out);
   } else if (now < claim.lease->renew_by()) {
     schedule(no, claim);
   }  // else it is in the next batch, which schedules it
@@ -353,7 +354,7 @@ void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, 
     lease.on_renewed({sent, target.asked, renewed->lease, late}, now);
     if (!lease.valid(now)) return lose(target.claim, lease.why_lost(now), now, out);
     show_validity(claim);
-    if (!late) tell_verifiers(claim, {}, out);
+    if (!late) tell_verifiers(claim, sent, {}, out);
     out.tell([&] {
       return LockEvent{.what = LockEvent::What::renewed,
                        .at = now,
@@ -364,8 +365,8 @@ void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, 
     if (claim.renewal != id) return;  // a later one is under way
     claim.renewal = 0;
     lease.on_no_answer(now);
-    tell_verifiers(claim, explain(Errc::unknown, claim.key.name, {}, std::nullopt, "no answer"),
-                   out);
+    tell_verifiers(claim, sent,
+                   explain(Errc::unknown, claim.key.name, {}, std::nullopt, "no answer"), out);
     out.tell([&] {
       return LockEvent{.what = LockEvent::What::renewal_unanswered,
                        .at = now,
@@ -385,9 +386,12 @@ void Engine::late_renewal(const OpenCall::Target& target, TimePoint now, Outbox&
   part(Parting::Verb::release, target.key, target.asked, kNobody, now, out);
 }
 
-void Engine::tell_verifiers(Claim& claim, const Result<void>& result, Outbox& out) {
-  for (const OpId op : claim.verifiers) out.actions.emplace_back(FinishVoid{op, result});
-  claim.verifiers.clear();
+void Engine::tell_verifiers(Claim& claim, TimePoint sent, const Result<void>& result, Outbox& out) {
+  std::erase_if(claim.verifiers, [&](const Verifier& each) {
+    if (each.asked > sent && !HOLDFAST_PLANTED(verify_by_old_answer)) return false;
+    out.actions.emplace_back(FinishVoid{each.op, result});
+    return true;
+  });
 }
 
 void Engine::lose(ClaimNo no, LostWhy why, TimePoint now, Outbox& out) {
@@ -428,12 +432,14 @@ void Engine::on(const VerifyWanted& event, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(found->second);
   if (!claim.lease->valid(now)) {
     const LostWhy why = claim.lease->why_lost(now);
-    claim.verifiers.push_back(event.op);
+    claim.verifiers.push_back({event.op, now});
     return lose(found->second, why, now, out);
   }
-  claim.verifiers.push_back(event.op);
+  claim.verifiers.push_back({event.op, now});
   if (HOLDFAST_PLANTED(verify_by_clock)) return tell_verifiers(claim, {}, out);
-  if (claim.lease->renewal_deadline() != kNever) return;  // the answer under way will do
+  // The answer to a question from before tells of a time before, too: then it is asked again after it.
+  const bool under_way = claim.lease->renewal_deadline() != kNever;
+  if (under_way && calls_.at(claim.renewal).sent == now) return;
   claim.lease->verify_at(now);
   schedule(found->second, claim);
   send_renewals(now, out);

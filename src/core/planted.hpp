@@ -39,7 +39,8 @@ namespace holdfast::core {
   X(permits_take_one, "a claim for several permits takes one")                               \
   X(close_forgets, "waiters of a closed client leave their claims behind")                   \
   X(no_rate_allowance, "clocks may start apart but are taken to run at the same rate")       \
-  X(verify_by_clock, "a verification looks at the clock instead of asking the store")
+  X(verify_by_clock, "a verification looks at the clock instead of asking the store")        \
+  X(verify_by_old_answer, "a verification is answered by a question from before it")
 
 enum class Bug : std::uint8_t {
   none,

@@ -350,6 +350,38 @@ TEST(EngineLeases, SeveralVerificationsShareOneQuestion) {
   EXPECT_EQ(probe.outcome(b), "done");
 }
 
+// Found by the simulation (C10): the store may have granted it to another since, if its clock was set
+// or it lost its data.
+TEST(EngineLeases, AQuestionFromBeforeAVerificationDoesNotAnswerIt) {
+  EngineProbe probe;
+  const HoldCellPtr hold = probe.take();
+  const OpId before = probe.verify(hold);
+  probe.pass(1s);
+  const OpId after = probe.verify(hold);
+  EXPECT_THAT(probe.said(), ElementsAre("renew #1"));
+  probe.renewed(1);
+  EXPECT_EQ(probe.outcome(before), "done");
+  EXPECT_EQ(probe.outcome(after), "waiting");
+  probe.pass(0s);
+  EXPECT_THAT(probe.said(), ElementsAre("renew #1"));
+  probe.gone(1);
+  EXPECT_EQ(probe.outcome(after), "lost");
+}
+
+TEST(EngineLeases, AVerificationIsAskedForAlsoIfTheQuestionBeforeItGetsNoAnswer) {
+  EngineProbe probe;
+  const HoldCellPtr hold = probe.take();
+  const OpId before = probe.verify(hold);
+  probe.pass(1s);
+  const OpId after = probe.verify(hold);
+  probe.silence(1);
+  EXPECT_EQ(probe.outcome(before), "unknown");
+  EXPECT_EQ(probe.outcome(after), "waiting");
+  probe.pass(0s);
+  probe.renewed(1);
+  EXPECT_EQ(probe.outcome(after), "done");
+}
+
 TEST(EngineLeases, AVerificationWithoutAnAnswerIsUnknown) {
   EngineProbe probe;
   const HoldCellPtr hold = probe.take();
