@@ -64,13 +64,13 @@ struct FencedResource {
   }
 };
 
-struct Outcome {
+struct Served {
   bool two_valid;       // the first hold was valid when the second began
   bool late_write_got;  // the resource took a write of the first after one of the second
 };
 
 // A holder that is cut off from the store just as its lease was given, and the next one in line.
-Outcome when_the_next_is_served(Rates& rates) {
+Served when_the_next_is_served(Rates& rates) {
   const Hold first = rates.alice().mutex().acquire({.lease = 30s}).value();
   rates.alice().link().set(Link::down);
   auto waiting = rates.bob().mutex().async_acquire({.lease = 30s});
@@ -86,9 +86,9 @@ Outcome when_the_next_is_served(Rates& rates) {
 
 TEST(ClockRates, OnePercentIsWithinTheAllowance_F022) {
   Rates rates({.percent = 1});
-  const Outcome outcome = when_the_next_is_served(rates);
-  EXPECT_FALSE(outcome.two_valid);
-  EXPECT_FALSE(outcome.late_write_got);
+  const Served served = when_the_next_is_served(rates);
+  EXPECT_FALSE(served.two_valid);
+  EXPECT_FALSE(served.late_write_got);
 }
 
 TEST(ClockRates, WithoutAnAllowanceOnePercentIsTooMuch_F022) {
@@ -98,9 +98,9 @@ TEST(ClockRates, WithoutAnAllowanceOnePercentIsTooMuch_F022) {
 
 TEST(ClockRates, BeyondTheAllowanceOnlyTheFenceIsRight_F022) {
   Rates rates({.percent = 10});
-  const Outcome outcome = when_the_next_is_served(rates);
-  EXPECT_TRUE(outcome.two_valid) << "as the page on safety says";
-  EXPECT_FALSE(outcome.late_write_got);
+  const Served served = when_the_next_is_served(rates);
+  EXPECT_TRUE(served.two_valid) << "as the page on safety says";
+  EXPECT_FALSE(served.late_write_got);
 }
 
 TEST(ClockRates, AnAllowanceOfTenPercentCanBeAskedFor_F022) {

@@ -211,5 +211,21 @@ TEST(ObserverInRealTime, IsToldInOrderAndOneAtATime) {
   EXPECT_EQ(observer->grants, 800) << "what was posted before the end is still told";
 }
 
+// Of where the locks are kept an event says nothing, nor does a record: a URL may have a password.
+TEST(ObserverOfAClient, IsNotToldTheUrl_F137) {
+  const auto recorder = std::make_shared<Recorder>();
+  {
+    const Client client = connect("memory:hunter2", {.observer = recorder}).value();
+    const Hold held = client.mutex("lock").acquire().value();
+    const auto busy = client.mutex("lock").acquire({.wait = 1ms});
+    EXPECT_EQ(busy.error().text().find("hunter2"), std::string::npos);
+    const auto seen = client.inspect().value();
+    EXPECT_EQ(describe(seen.at(0).holders.at(0).record).find("hunter2"), std::string::npos);
+  }
+  const auto events = recorder->take();
+  EXPECT_GE(events.size(), 3U);
+  for (const LockEvent& event : events) EXPECT_EQ(event.lock, "lock");
+}
+
 }  // namespace
 }  // namespace holdfast::test
