@@ -305,6 +305,7 @@ void Actor::verify(VisitRef visit) {
                                    .grant_fence = visit->hold->fence().value(),
                                    .invoked = stage_.world.now()});
   auto sink = std::make_shared<Sink>([this, visit, number](Result<void> result) {
+    store_->verification_ends();
     check::Verification& entry = stage_.history.verifications[number];
     entry.returned = stage_.world.now();
     entry.confirmed = result.has_value();
@@ -315,10 +316,9 @@ void Actor::verify(VisitRef visit) {
     // The answer may come inside the call, and its caller goes on after that.
     callbacks_.post([this, visit] { write(visit); });
   });
-  store_->verifying(true);
+  store_->verification_begins();
   driver_->verify(detail::HoldState::cell_of(*visit->hold, *client_), std::move(sink),
                   runtime::Asker::goes_on);
-  store_->verifying(false);
 }
 
 void Actor::write(VisitRef visit) {

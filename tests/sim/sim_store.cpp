@@ -194,7 +194,7 @@ void SimStore::renew(std::span<const store::Renewal> renewals, Call<store::Renew
 // After a step of the wall clock every hold is verified: by the next renewal, or by the one after it if
 // that was under way already.
 bool SimStore::may_verify(std::uint64_t fence) {
-  if (verifying_) return true;
+  if (verifications_ > 0) return true;
   Doubt& doubt = doubts_[fence];
   if (doubt.steps != wall_steps_) doubt = {wall_steps_, 2};
   return doubt.renewals_left > 0 && doubt.renewals_left-- > 0;

@@ -37,8 +37,10 @@ class SimStore : public store::Store {
   // Something is on its way that may yet change what the store keeps for this client.
   virtual bool messages_under_way() const { return under_way_ > 0; }
 
-  // What is renewed meanwhile, or next, serves a verification: it keeps no rhythm.
-  void verifying(bool now) { verifying_ = now; }
+  // What is renewed meanwhile, or after a step of the wall clock, serves a verification: it keeps no
+  // rhythm.
+  void verification_begins() { ++verifications_; }
+  void verification_ends() { --verifications_; }
   void wall_stepped() { ++wall_steps_; }
 
   // When the store's first refusal reached this client, when the question left that was granted, and
@@ -134,7 +136,7 @@ class SimStore : public store::Store {
     int renewals_left = 0;
   };
   bool may_verify(std::uint64_t fence);
-  bool verifying_ = false;
+  int verifications_ = 0;  // that are open
   std::uint32_t wall_steps_ = 0;
   std::map<std::uint64_t, Doubt> doubts_;  // by fence
   std::map<std::uint64_t, Open> open_;
