@@ -350,8 +350,7 @@ TEST(EngineLeases, SeveralVerificationsShareOneQuestion) {
   EXPECT_EQ(probe.outcome(b), "done");
 }
 
-// Found by the simulation (C10): the store may have granted it to another since, if its clock was set
-// or it lost its data.
+// The store may have granted it to another since, if its clock was set or it lost its data.
 TEST(EngineLeases, AQuestionFromBeforeAVerificationDoesNotAnswerIt) {
   EngineProbe probe;
   const HoldCellPtr hold = probe.take();
