@@ -2,6 +2,7 @@
 #
 #   holdfast_test(<name> SOURCES <file>... LINK <target>... [LABELS <label>...])
 #   holdfast_test_library(<target> <folder>)
+#   holdfast_test_parts(<target> SOURCES <file>... [LINK <target>...])   objects that several of these share
 #   holdfast_test_program(<name> SOURCES <file>... CORE <target> [LINK <target>...] [DEFINE <macro>...])
 #   holdfast_sources(<variable> <folder> [TESTS])    TESTS: only *_test.cpp; otherwise all others, but
 #                                                    those that become something else (clock_shim.cmake)
@@ -46,6 +47,14 @@ foreach(test IN LISTS @name@_found)
 endforeach()
 ]])
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels}")
+endfunction()
+
+# As they are compiled once, no macro that differs between programs may matter to them.
+function(holdfast_test_parts target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_library(${target} OBJECT ${arg_SOURCES})
+  target_link_libraries(${target} PUBLIC holdfast-test-build ${arg_LINK})
+  holdfast_precompile_test(${target})
 endfunction()
 
 # A program of its own. It takes the objects of the components rather than the library, so that exactly one

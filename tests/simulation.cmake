@@ -11,7 +11,11 @@ if(NOT sim_sources)
   return()
 endif()
 
-holdfast_test_program(holdfast-sim SOURCES ${sim_sources} LINK holdfast-checker CORE holdfast-core)
+list(FILTER sim_sources EXCLUDE REGEX "/main\\.cpp$")
+set(sim_main "${CMAKE_CURRENT_SOURCE_DIR}/sim/main.cpp")
+holdfast_test_parts(holdfast-sim-parts SOURCES ${sim_sources} LINK holdfast-checker)
+holdfast_test_program(holdfast-sim SOURCES ${sim_main} LINK holdfast-sim-parts holdfast-checker
+  CORE holdfast-core)
 # Two halves of one thread each, so that ctest -j spreads them and the planted bugs over the cores.
 math(EXPR half "${HOLDFAST_SIM_SEEDS} / 2")
 math(EXPR second "${half} + 1")
@@ -24,7 +28,7 @@ set_tests_properties(sim.seeds.first sim.seeds.second
   PROPERTIES LABELS sim TIMEOUT 3600 COST 1000)
 
 if(TARGET holdfast-core-planted)
-  holdfast_test_program(holdfast-sim-planted SOURCES ${sim_sources} LINK holdfast-checker
+  holdfast_test_program(holdfast-sim-planted SOURCES ${sim_main} ${sim_sources} LINK holdfast-checker
     CORE holdfast-core-planted DEFINE HOLDFAST_PLANTED_BUGS=1)
   add_test(NAME sim.planted COMMAND holdfast-sim-planted --all)
   set_tests_properties(sim.planted PROPERTIES LABELS sim TIMEOUT 3600 COST 950)
@@ -35,9 +39,8 @@ if(TARGET holdfast-core-planted)
     "C1 exclusion is violated by seed 39: 2 of [0-9]+ operations and [01] of .*C1 exclusion: examined 2, violated 1")
 endif()
 
-list(FILTER sim_sources EXCLUDE REGEX "/main\\.cpp$")
 if(sim_tests)
   holdfast_test(sim_tests LABELS sim
-    SOURCES ${sim_tests} ${sim_sources}
-    LINK holdfast-checker holdfast-test-support holdfast::holdfast)
+    SOURCES ${sim_tests}
+    LINK holdfast-sim-parts holdfast-checker holdfast-test-support holdfast::holdfast)
 endif()

@@ -5,11 +5,16 @@ find_package(nlohmann_json 3.11 REQUIRED)
 holdfast_sources(torture_sources torture)
 holdfast_sources(torture_tests torture TESTS)
 set(torture_link holdfast-checker holdfast-test-support nlohmann_json::nlohmann_json)
+set(torture_main "${CMAKE_CURRENT_SOURCE_DIR}/torture/main.cpp")
+set(torture_bugs "${CMAKE_CURRENT_SOURCE_DIR}/torture/bugs.cpp")   # says which there are
+list(REMOVE_ITEM torture_sources "${torture_main}" "${torture_bugs}")
+holdfast_test_parts(holdfast-torture-parts SOURCES ${torture_sources} LINK ${torture_link})
 
-holdfast_test_program(holdfast-torture SOURCES ${torture_sources} LINK ${torture_link}
-  CORE holdfast-core)
+holdfast_test_program(holdfast-torture SOURCES ${torture_main} ${torture_bugs}
+  LINK holdfast-torture-parts ${torture_link} CORE holdfast-core)
 if(TARGET holdfast-core-planted)
-  holdfast_test_program(holdfast-torture-planted SOURCES ${torture_sources} LINK ${torture_link}
+  holdfast_test_program(holdfast-torture-planted SOURCES ${torture_main} ${torture_bugs}
+    LINK holdfast-torture-parts ${torture_link}
     CORE holdfast-core-planted DEFINE HOLDFAST_PLANTED_BUGS=1)
 endif()
 
@@ -42,7 +47,6 @@ if(TARGET holdfast-torture-planted)
   holdfast_torture_bites(holdfast-torture-planted renew_after_release C9)
 endif()
 
-list(FILTER torture_sources EXCLUDE REGEX "/main\\.cpp$")
 holdfast_test(torture_tests LABELS torture
-  SOURCES ${torture_tests} ${torture_sources}
-  LINK ${torture_link} holdfast::holdfast)
+  SOURCES ${torture_tests} ${torture_bugs}
+  LINK holdfast-torture-parts ${torture_link} holdfast::holdfast)
