@@ -1,11 +1,11 @@
 #include "runtime/process_info.hpp"
 
 #include <cerrno>
-#include <fstream>
 
 #include <unistd.h>
 
 #include "holdfast/holder_record.hpp"
+#include "transport/first_line.hpp"
 
 namespace holdfast::runtime {
 namespace {
@@ -22,9 +22,7 @@ std::string program_name() {
   if (program_invocation_short_name != nullptr && *program_invocation_short_name != '\0') {
     return program_invocation_short_name;
   }
-  std::string name;
-  std::getline(std::ifstream("/proc/self/comm"), name);
-  return name;
+  return transport::first_line_of("/proc/self/comm");
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ TEST_F(Deaths, AStoppedRunDoesNotKeepItsJobFromEndingAtTheEndOfTheLease_F146) {
 }
 
 TEST_F(Deaths, ARunThatRenewsOutlivesItsLease) {
-  Spawned program = start_script({"-l", "400ms", "a"}, "sleep 1.5; exit 6");
+  Spawned program = start_script({"-l", "1200ms", "a"}, "sleep 3; exit 6");
   EXPECT_EQ(program.exit_code(), 6) << program.err();
 }
 

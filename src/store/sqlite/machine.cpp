@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
 
 #include "store/sqlite/os_failure.hpp"
+#include "transport/first_line.hpp"
 
 namespace holdfast::store::sqlite {
 namespace {
@@ -14,12 +14,10 @@ namespace {
 // Nothing if it is not there, or empty. A machine does not become another one because this process has
 // too many files open.
 std::string first_line(const char* path) {
-  std::ifstream file(path);
-  if (!file && (errno == EMFILE || errno == ENFILE)) {
+  std::string line = transport::first_line_of(path);
+  if (line.empty() && (errno == EMFILE || errno == ENFILE)) {
     fail_by_errno(std::string("cannot read ") + path);
   }
-  std::string line;
-  std::getline(file, line);
   return line;
 }
 
