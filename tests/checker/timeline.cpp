@@ -147,6 +147,7 @@ Lanes lanes_of(const Timeline& timeline) {
                                .details = it.text});
   }
   for (auto& [client, lane] : by_client) {
+    if (lane.rows.empty() && lane.background.empty()) continue;
     auto at = client == kStoreLane ? lanes.lanes.begin() : lanes.lanes.end();
     lanes.lanes.insert(at, std::move(lane));
   }

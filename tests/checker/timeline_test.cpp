@@ -65,7 +65,7 @@ TEST(Timeline, TellsHowAHoldEnded) {
 TEST(Timeline, ShowsNoMoreThanItWasAskedFor) {
   History history;
   history.acquires = {granted(1, 1, 0, 10, 20), granted(1, 2, 100, 110, 120),
-                      granted(1, 3, 200, 210, 220)};
+                      granted(1, 3, 200, 210, 220), granted(2, 4, 0, 10, 20)};
   const Lanes lanes = lanes_of({.history = history, .from = 90, .to = 130});
   ASSERT_EQ(lanes.lanes.size(), 1u);
   ASSERT_EQ(lanes.lanes[0].rows.size(), 1u);
