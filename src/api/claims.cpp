@@ -58,10 +58,6 @@ std::shared_ptr<AcquireOp> start(const ClientHandle& client, std::string_view na
   return AcquireOp::start(client, std::move(*wanted), options.stop, asker);
 }
 
-}  // namespace
-
-namespace {
-
 Result<Hold> acquire_or_throw(const ClientHandle& client, std::string_view name, const Wanted& what,
                               AcquireOptions options) {
   const auto waits = runtime::Asker::waits;
