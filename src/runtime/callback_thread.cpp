@@ -93,7 +93,6 @@ bool CallbackThread::on_this_thread() const { return t_running_for == state_.get
 
 void CallbackThread::stop() {
   if (!ForkWord::is_current(state_->born_in)) return;
-  std::deque<Task> never_run;  // destroyed outside the mutex
   std::unique_lock lock(state_->mutex);
   if (!state_->tasks.empty()) State::start(state_);
   state_->stopping = true;
@@ -103,7 +102,13 @@ void CallbackThread::stop() {
     return;
   }
   state_->changed.wait(lock, [this] { return !state_->running; });
-  never_run.swap(state_->tasks);
+  while (!state_->tasks.empty()) {  // for which there was no thread
+    Task never_run = std::move(state_->tasks.front());
+    state_->tasks.pop_front();
+    lock.unlock();
+    never_run = {};
+    lock.lock();
+  }
   std::thread ended = std::move(state_->thread);
   lock.unlock();
   if (ended.joinable()) ended.join();

@@ -132,6 +132,9 @@ class EpollLoop::State {
 
   std::mutex join_mutex_;
   std::thread thread_;
+
+  // The loop thread's. Kept, since even an empty deque needs memory.
+  std::deque<Task> running_;
 };
 
 // ---- from any thread ----
@@ -147,8 +150,13 @@ store::TimerId EpollLoop::State::call_at(TimePoint when, Task task) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return 0;
   const store::TimerId id = ++last_timer_;
-  timers_.emplace(TimerKey(when, id), std::move(task));
-  timer_times_.emplace(id, when);
+  const auto timer = timers_.emplace(TimerKey(when, id), std::move(task)).first;
+  try {
+    timer_times_.emplace(id, when);
+  } catch (...) {
+    timers_.erase(timer);
+    throw;
+  }
   if (sleeping_) arm(when);  // no need to wake the thread for it; awake, it looks by itself
   return id;
 }
@@ -315,14 +323,13 @@ void EpollLoop::State::run_due_timers() {
 }
 
 void EpollLoop::State::run_posted() {
-  std::deque<Task> tasks;
   {
     const std::lock_guard lock(mutex_);
-    tasks.swap(posted_);
+    running_.swap(posted_);
   }
-  while (!tasks.empty()) {
-    guarded(tasks.front());
-    tasks.pop_front();
+  while (!running_.empty()) {
+    guarded(running_.front());
+    running_.pop_front();
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +14,15 @@ namespace {
 using Steady = std::chrono::steady_clock;  // for the pace only: no deadline hangs on it
 
 thread_local const Worker* t_worker = nullptr;
+
+// What lacks memory is dropped, and with it whatever it was to answer. A bump is not the last one.
+template <class F>
+void guarded(F& f) {
+  try {
+    f();
+  } catch (const std::bad_alloc&) {
+  }
+}
 
 }  // namespace
 
@@ -63,12 +73,11 @@ void Worker::run() {
   std::uint32_t seen = 0, seen_own = 0;
   Steady::time_point called = Steady::now();
   const auto call = [&] {
-    on_bump_();
+    guarded(on_bump_);
     called = Steady::now();
   };
   while (true) {
     // The word is read first: a bump after this makes futex_wait() return at once.
-    std::deque<Task> jobs;
     Duration every = kForever;
     bool others = false;
     {
@@ -80,13 +89,10 @@ void Worker::run() {
       word = word_;
       seen = now;
       seen_own = own_bumps_;
-      jobs.swap(jobs_);
+      running_.swap(jobs_);
       every = every_;
     }
-    for (Task& job : jobs) {
-      job();
-      job = Task();
-    }
+    for (; !running_.empty(); running_.pop_front()) guarded(running_.front());
     if (others) call();
     // Jobs cut the wait short, so it is counted from the last call.
     const auto quiet = [&] { return Duration(Steady::now() - called); };
@@ -97,16 +103,16 @@ void Worker::run() {
 }
 
 void Worker::stop() {
-  std::deque<Task> dropped;
   std::thread ended;
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(stopping_, true)) return;  // the word may be gone by now
-    dropped.swap(jobs_);
     ended = std::move(thread_);
     bump();
   }
   if (ended.joinable()) ended.join();
+  running_.swap(jobs_);  // nobody else looks at either any more
+  running_.clear();
 }
 
 }  // namespace holdfast::transport

@@ -17,6 +17,7 @@ namespace holdfast::transport {
 //
 // Guarantees   The thread starts with the first job or when it is to listen. on_bump is called after a
 //              bump that did not come from post(), perhaps once for several, perhaps once too often.
+// On error     A job that lacks memory is dropped.
 // Threads      All members from any thread, stop() not from the worker itself.
 class Worker {
  public:
@@ -49,6 +50,7 @@ class Worker {
   FutexWord* word_ = &own_word_;
   std::uint32_t own_bumps_ = 0;  // how much of the word's change is ours
   std::deque<Task> jobs_;
+  std::deque<Task> running_;  // the thread's. Kept, since even an empty deque needs memory
   Duration every_ = kForever;
   bool stopping_ = false;
   std::thread thread_;

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "store/sqlite/os_failure.hpp"
@@ -134,7 +135,11 @@ void SessionFolder::remove(const ClientId& client) const { ::unlink(file_of(clie
 
 // A hint: whoever does not get it looks by itself a little later.
 void SessionFolder::wake(const ClientId& client) const noexcept {
-  const Fd file(::open(file_of(client).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  Fd file;
+  try {
+    file = Fd(::open(file_of(client).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  } catch (const std::bad_alloc&) {
+  }
   if (!file) return;
   const auto status = status_of(file);
   if (!status || status->st_size < static_cast<off_t>(kFileSize)) return;
