@@ -73,7 +73,7 @@ void AcquireOp::continue_with(Task task) {
 
 // The continuation stays here until it runs, so that it can be forgotten up to that moment.
 void AcquireOp::run_continuation_soon() {
-  driver_->call_back([self = shared_from_this()] {
+  driver_->surely_call_back([self = shared_from_this()] {
     Task task;
     {
       const std::lock_guard lock(self->mutex_);

@@ -68,10 +68,14 @@ Error HoldState::misuse(Errc code, const char* text) const {
 Result<void> HoldState::verify() const {
   if (forked()) return misuse(Errc::forked, "the Hold belongs to the parent process");
   if (released_) return misuse(Errc::not_owner, "it was released before");
-  const auto op = std::make_shared<VoidOp>();
-  driver_->verify(cell_, op, runtime::Asker::waits);
-  driver_->block(op);
-  return op->take();
+  try {
+    const auto op = std::make_shared<VoidOp>();
+    driver_->verify(cell_, op, runtime::Asker::waits);
+    driver_->block(op);
+    return op->take();
+  } catch (const std::bad_alloc&) {
+    return Error(Errc::out_of_memory);
+  }
 }
 
 Result<void> HoldState::release() {

@@ -14,6 +14,8 @@ namespace holdfast::core {
 
 // What is due when: at most one time per item. Items due at the same time come in order of their
 // keys, so a simulation repeats exactly.
+//
+// On error     Only a new item needs memory; without it set() throws std::bad_alloc and is as before.
 template <class Key>
 class Agenda {
  public:
@@ -21,36 +23,49 @@ class Agenda {
       : times_(memory), order_(memory) {}
 
   void set(const Key& key, TimePoint when) {
-    auto found = times_.find(key);
-    if (found != times_.end()) {
-      if (found->second == when) return;
+    const auto found = times_.find(key);
+    if (found == times_.end()) return add(key, when);
+    if (when == kNever) {
       order_.erase({found->second, key});
-      if (when == kNever) {
-        times_.erase(found);
-        return;
-      }
-      found->second = when;
+      times_.erase(found);
     } else {
-      if (when == kNever) return;
-      times_.emplace(key, when);
+      move(found, when);
     }
-    order_.insert({when, key});
   }
   void remove(const Key& key) { set(key, kNever); }
 
   TimePoint next() const { return order_.empty() ? kNever : order_.begin()->first; }
 
-  // Takes the first item that is due.
-  std::optional<Key> pop_due(TimePoint now) {
+  // The first item that is due. It stays, for `again`, until it is set or removed: so it comes back if
+  // there is no memory for what it leads to.
+  std::optional<Key> take_due(TimePoint now, TimePoint again) {
     if (order_.empty() || order_.begin()->first > now) return std::nullopt;
-    Key key = order_.begin()->second;
-    order_.erase(order_.begin());
-    times_.erase(key);
+    const Key key = order_.begin()->second;
+    move(times_.find(key), again);
     return key;
   }
 
  private:
-  std::pmr::map<Key, TimePoint> times_;
+  using Times = std::pmr::map<Key, TimePoint>;
+
+  void add(const Key& key, TimePoint when) {
+    if (when == kNever) return;
+    const auto entry = times_.emplace(key, when).first;
+    try {
+      order_.insert({when, key});
+    } catch (...) {
+      times_.erase(entry);
+      throw;
+    }
+  }
+  void move(typename Times::iterator item, TimePoint when) {
+    if (item->second == when) return;
+    auto node = order_.extract({item->second, item->first});
+    node.value().first = item->second = when;
+    order_.insert(std::move(node));
+  }
+
+  Times times_;
   std::pmr::set<std::pair<TimePoint, Key>> order_;
 };
 

@@ -233,6 +233,17 @@ ClaimStep ClaimMachine::on_withdraw_reply(const WithdrawReply& reply, TimePoint 
   return {};
 }
 
+void ClaimMachine::try_again(bool told, TimePoint when) noexcept {
+  maybe_known_ = true;
+  uncertain_ |= state_ == State::asking || state_ == State::confirming;
+  last_silence_.why = Errc::out_of_memory;
+  state_ = gave_up_ ? State::withdraw_resting : State::resting;
+  deadline_ = kNever;
+  look_at_ = when;
+  told_ = told;
+  if (gave_up_) tell_by_ = std::max(tell_by_, later(when, pace_->answer_within));
+}
+
 void ClaimMachine::on_late_answer(TimePoint now) {
   if (!withdrawing()) return;
   left_more_ = true;

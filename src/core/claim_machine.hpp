@@ -62,6 +62,10 @@ class ClaimMachine {
   ClaimStep on_timer(TimePoint now);
   ClaimStep give_up(Errc why, TimePoint now);
 
+  // There was no memory for what the last step led to: as if its question had not been answered, and at
+  // this time once more. `told`: the waiter was.
+  void try_again(bool told, TimePoint when) noexcept;
+
   // An earlier question of this claim, given up on, was answered after all and may have left
   // something in the store.
   void on_late_answer(TimePoint now);

@@ -20,7 +20,7 @@ Engine::Engine(EngineSettings settings, store::Random& random)
     : settings_(std::move(settings)), random_(random) {}
 
 bool Engine::drained() const {
-  if (!partings_.empty()) return false;
+  if (!partings_.empty() || mend_at_ != kNever) return false;
   return std::all_of(claims_.begin(), claims_.end(),
                      [](const auto& entry) { return entry.second.lease.has_value(); });
 }
@@ -34,6 +34,11 @@ void Engine::on(AcquireWanted wanted, TimePoint now, Outbox& out) {
     admit(std::move(wanted), now, out);
   } catch (...) {
     forget(op);
+    std::erase_if(out.actions, [&](const Action& action) {
+      const auto* const ask = std::get_if<AskGrant>(&action);
+      const auto* const end = std::get_if<FinishAcquire>(&action);
+      return (ask != nullptr && !calls_.contains(ask->call)) || (end != nullptr && end->op == op);
+    });
     if (const auto found = old ? holds_.find(old->id) : holds_.end(); found != holds_.end()) {
       Claim& claim = claims_.at(found->second);
       claim.exchanging = claim.yields = false;
@@ -65,12 +70,12 @@ void Engine::forget(OpId op) noexcept {
 
 void Engine::admit(AcquireWanted wanted, TimePoint now, Outbox& out) {
   const OpId op = wanted.op;
-  const RoomKey key = room_of(wanted);
+  const RoomKey key = key_of(wanted);
   const bool strict = wanted.order == Order::fifo && !HOLDFAST_PLANTED(fifo_in_room);
   const bool own_claim = strict || wanted.kind != store::Kind::mutex;
   const bool supported = can(wanted);
   const bool lost = wanted.instead_of && !holds_.contains(wanted.instead_of->id);
-  notice_expiry(key, now, out);
+  notice_expiry(wanted, now, out);
   const bool deadlock = same_owner_holds(wanted, now);
   // The old hold is believed until we hear of the new one, so that must not lapse earlier.
   if (const Claim* old = to_be_replaced(wanted)) {
@@ -88,8 +93,7 @@ void Engine::admit(AcquireWanted wanted, TimePoint now, Outbox& out) {
   if (own_claim) {
     start_claim(op, false, now, out);
   } else {
-    const auto room = rooms_.find(key);
-    const Claim* ahead = room == rooms_.end() ? nullptr : &claims_.at(room->second.claim);
+    const Claim* const ahead = claim_of_room(waiters_.at(op).wanted);
     if (wait > Duration::zero() || ahead == nullptr) {
       Room& entered = rooms_[key];
       entered.queue.push_back(op);
@@ -113,6 +117,7 @@ void Engine::on(const GiveUpWanted& event, TimePoint now, Outbox& out) {
 
 void Engine::on(const CloseWanted&, TimePoint now, Outbox& out) {
   closing_ = true;
+  for (auto& [op, waiter] : waiters_) waiter.leaving = Errc::cancelled;
   // In each queue the last leaves first, so that nobody is made the next in one that is being emptied.
   std::vector<OpId> all;
   for (const auto& [key, room] : rooms_) {
@@ -130,13 +135,19 @@ void Engine::on(const CloseWanted&, TimePoint now, Outbox& out) {
 
 // ---- the local queue ----
 
+// The claim that serves the queue of a room. A room has one, unless there was no memory for it.
+Engine::Claim* Engine::claim_of_room(const AcquireWanted& wanted) {
+  const auto room = rooms_.find(wanted);
+  if (room == rooms_.end()) return nullptr;
+  const auto found = claims_.find(room->second.claim);
+  return found == claims_.end() ? nullptr : &found->second;
+}
+
 // A process that did not run for a while learns by the next call that its hold has ended.
-void Engine::notice_expiry(const RoomKey& key, TimePoint now, Outbox& out) {
-  const auto room = rooms_.find(key);
-  if (room == rooms_.end()) return;
-  const ClaimNo no = room->second.claim;
-  const Claim& claim = claims_.at(no);
-  if (claim.lease && !claim.lease->valid(now)) lose(no, claim.lease->why_lost(now), now, out);
+void Engine::notice_expiry(const AcquireWanted& wanted, TimePoint now, Outbox& out) {
+  const Claim* const claim = claim_of_room(wanted);
+  if (claim == nullptr || !claim->lease || claim->lease->valid(now)) return;
+  lose(claim->key.owner.claim, claim->lease->why_lost(now), now, out);
 }
 
 bool Engine::can(const AcquireWanted& wanted) const {
@@ -161,8 +172,8 @@ bool Engine::same_owner_holds(const AcquireWanted& wanted, TimePoint now) const 
   return std::any_of(holds_.begin(), holds_.end(), [&](const auto& hold) {
     const Claim& claim = claims_.at(hold.second);
     return claim.wanted.owner_tag == wanted.owner_tag && claim.lease->valid(now) &&
-           room_of(claim.wanted) == room_of(wanted) && !claim.key.shape.goes_with(wanted.shape) &&
-           claim.hold != wanted.instead_of;
+           claim.wanted.kind == wanted.kind && claim.wanted.name == wanted.name &&
+           !claim.key.shape.goes_with(wanted.shape) && claim.hold != wanted.instead_of;
   });
 }
 
@@ -173,7 +184,8 @@ bool Engine::fits(const Claim& claim, const AcquireWanted& wanted) const {
 }
 
 // Sees to it that a queue with somebody in it has a claim, and that an empty room goes.
-void Engine::serve(const RoomKey& key, TimePoint now, Outbox& out) {
+template <class Key>
+void Engine::serve(const Key& key, TimePoint now, Outbox& out) {
   const auto found = rooms_.find(key);
   if (found == rooms_.end() || found->second.claim != 0) return;
   if (found->second.queue.empty()) {
@@ -182,58 +194,65 @@ void Engine::serve(const RoomKey& key, TimePoint now, Outbox& out) {
   }
   start_claim(found->second.queue.front(), true, now, out);
 }
+template void Engine::serve(const AcquireWanted&, TimePoint, Outbox&);  // for engine_leases.cpp
 
 // A waiter goes without the lock: now, or when the store has confirmed that nothing stays behind.
 void Engine::leave(OpId op, Errc why, TimePoint now, Outbox& out) {
   const auto found = waiters_.find(op);
-  if (found == waiters_.end()) return;
+  if (found == waiters_.end()) return agenda_.remove({Due::waiter, op});
+  if (found->second.astray) return;
   Waiter& waiter = found->second;
+  waiter.leaving = why;
   agenda_.remove({Due::waiter, op});
   if (waiter.claim != 0) {
     const ClaimNo own = waiter.claim;
-    return apply(own, claims_.at(own).machine.give_up(why, now), now, out);
+    return apply(own, moved(claims_.at(own)).give_up(why, now), now, out);
   }
 
-  const RoomKey key = room_of(waiter.wanted);
-  Room& room = rooms_.at(key);
+  const RoomKey key = key_of(waiter.wanted);
+  Room& room = room_of(waiter.wanted);
+  if (room.claim == 0) {
+    std::erase(room.queue, op);
+    return refuse(op, why, nullptr, now, out);
+  }
   Claim& claim = claims_.at(room.claim);
   const bool served_next = claim.waiter == op;
   if (served_next && claim.machine.gave_up()) return;  // it will be told with the others
+  const auto next =
+      std::find_if(room.queue.begin(), room.queue.end(), [&](OpId each) { return each != op; });
+  const bool heir = next != room.queue.end() && claim.machine.lines_up() &&
+                    fits(claim, waiters_.at(*next).wanted);
+  if (served_next && heir) {
+    AcquireWanted wanted = waiters_.at(*next).wanted;
+    claim.wanted = std::move(wanted);
+    claim.waiter = *next;
+  }
   std::erase(room.queue, op);
-  const bool heir = !room.queue.empty() && claim.machine.lines_up() &&
-                    fits(claim, waiters_.at(room.queue.front()).wanted);
   if (!served_next || heir) {
-    if (served_next) {
-      claim.waiter = room.queue.front();
-      claim.wanted = waiters_.at(claim.waiter).wanted;
-    }
     return refuse(op, why, &claim, now, out);
   }
   // The claim was this waiter's alone: it leaves with it, and the others begin anew.
   const ClaimNo own = room.claim;
   waiter.claim = own;
   detach(claim);
-  apply(own, claim.machine.give_up(why, now), now, out);
+  apply(own, moved(claim).give_up(why, now), now, out);
   serve(key, now, out);
 }
 
-// Tells a waiter that it did not get the lock, and forgets it.
+// Tells a waiter that it did not get the lock, and forgets it. Not before there was memory to tell it.
 void Engine::refuse(OpId op, Errc why, const Claim* about, TimePoint now, Outbox& out) {
   const auto found = waiters_.find(op);
-  const Waiter waiter = std::move(found->second);
-  waiters_.erase(found);
-  agenda_.remove({Due::waiter, op});
+  const Waiter& waiter = found->second;
   const bool uncertain = about != nullptr && about->machine.uncertain();
   exchange_failed(waiter.wanted, uncertain ? Errc::unknown : why, now, out);
-  std::optional<Refused> refusal;
-  std::string cause;
-  if (about != nullptr && about->lease) {  // held by ourselves
-    refusal = Refused{.holder = request_of(*about).record,
-                      .lease_left = left_until(about->lease->valid_until(), now)};
-  } else if (about != nullptr) {
-    refusal = about->machine.last_refusal();
-    cause = about->machine.last_silence().text;
+  std::optional<Refused> ours;
+  if (about != nullptr && about->lease) {
+    ours = Refused{.holder = request_of(*about).record,
+                   .lease_left = left_until(about->lease->valid_until(), now)};
   }
+  const bool foreign = about != nullptr && !about->lease;
+  const auto& refusal = foreign ? about->machine.last_refusal() : ours;
+  const std::string_view cause = foreign ? about->machine.last_silence().text : std::string_view();
   const Duration waited = now - waiter.since;
   const Duration limit = std::min(waited, waiter.wanted.wait);
   out.actions.emplace_back(
@@ -245,6 +264,8 @@ void Engine::refuse(OpId op, Errc why, const Claim* about, TimePoint now, Outbox
                      .error = why,
                      .took = waited};
   });
+  agenda_.remove({Due::waiter, op});
+  waiters_.erase(found);
 }
 
 // ---- claims ----
@@ -263,7 +284,7 @@ ClaimNo Engine::start_claim(OpId op, bool of_room, TimePoint now, Outbox& out) {
                                 .waiter = op,
                                 .of_room = of_room});
   if (of_room) {
-    rooms_.at(room_of(wanted)).claim = no;
+    room_of(wanted).claim = no;
   } else {
     waiter.claim = no;
   }
@@ -274,7 +295,7 @@ ClaimNo Engine::start_claim(OpId op, bool of_room, TimePoint now, Outbox& out) {
     old.yields = wanted.shape != store::Shape::exclusive() && !HOLDFAST_PLANTED(downgrade_late);
     show_validity(old);
   }
-  apply(no, entry->second.machine.start(now), now, out);
+  apply(no, moved(entry->second).start(now), now, out);
   return no;
 }
 
@@ -293,7 +314,7 @@ store::GrantRequest Engine::request_of(const Claim& claim) const {
   request.record.reason = claim.wanted.reason;
   if (claim.of_room && settings_.handoff_count > 0) {
     // Fences are reserved only while somebody is there to use them.
-    const auto room = rooms_.find(room_of(claim.wanted));
+    const auto room = rooms_.find(claim.wanted);
     if (room != rooms_.end() && room->second.queue.size() > 1) {
       request.spare = settings_.handoff_count;
     }
@@ -309,8 +330,8 @@ store::CallId Engine::open_call(OpenCall call) {
 void Engine::apply(ClaimNo no, const ClaimStep& step, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
   if (step.watch) {
-    claim.watched = true;
     out.actions.emplace_back(StartWatch{no, claim.key});
+    claim.watched = true;
     out.tell([&] {
       return LockEvent{.what = LockEvent::What::waiting, .at = now, .lock = claim.key.name.bytes()};
     });
@@ -344,6 +365,7 @@ void Engine::apply(ClaimNo no, const ClaimStep& step, TimePoint now, Outbox& out
   if (step.granted) return become_hold(no, *step.granted, now, out);
   if (step.ended) return end_claim(no, now, out);
   agenda_.set({Due::claim, no}, claim.machine.timer());
+  claim.in_step = false;
 }
 
 // The claim will not become a hold. If the store failed, it failed for everybody in the queue.
@@ -353,80 +375,81 @@ void Engine::tell(Claim& claim, Errc why, TimePoint now, Outbox& out) {
     if (op != kNobody && waiters_.contains(op)) refuse(op, why, &claim, now, out);
     return;
   }
-  Room& room = rooms_.at(room_of(claim.wanted));
+  Room& room = room_of(claim.wanted);
   std::vector<OpId> told;
   if (!claim.machine.lines_up()) {  // a single attempt has less patience than the others
-    told.push_back(op);
     std::erase(room.queue, op);
+    told.push_back(op);
   } else {
     told.swap(room.queue);
   }
   detach(claim);
   for (const OpId each : told) refuse(each, why, &claim, now, out);
-  serve(room_of(claim.wanted), now, out);
+  serve(claim.wanted, now, out);
 }
 
 // The claim no longer serves its room's queue.
 void Engine::detach(Claim& claim) {
   if (!claim.of_room) return;
   claim.of_room = false;
-  rooms_.at(room_of(claim.wanted)).claim = 0;
+  room_of(claim.wanted).claim = 0;
 }
 
 void Engine::stop_watch(ClaimNo no, Claim& claim, Outbox& out) {
-  if (!std::exchange(claim.watched, false)) return;
+  if (!claim.watched) return;
   out.actions.emplace_back(StopWatch{no});
+  claim.watched = false;
 }
 
 void Engine::end_claim(ClaimNo no, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
   stop_watch(no, claim, out);
   agenda_.remove({Due::claim, no});
-  const RoomKey key = room_of(claim.wanted);
   detach(claim);
-  claims_.erase(no);
-  serve(key, now, out);
+  const auto ended = claims_.extract(no);
+  serve(ended.mapped().wanted, now, out);
 }
 
 void Engine::on(const Woken& event, TimePoint now, Outbox& out) {
   const auto found = claims_.find(event.claim);
   if (found == claims_.end() || found->second.lease) return;
-  apply(event.claim, found->second.machine.on_wake(event.wake, now), now, out);
+  apply(event.claim, moved(found->second).on_wake(event.wake, now), now, out);
 }
 
 void Engine::on(const Tick&, TimePoint now, Outbox& out) {
+  if (now >= mend_at_) mend(now, out);
   bool renewals_due = false;
-  while (const auto due = agenda_.pop_due(now)) {
-    const auto [what, id] = *due;
-    switch (what) {
-      case Due::waiter:
-        leave(id, Errc::timed_out, now, out);
-        break;
-      case Due::parting:
-        apply(id, partings_.at(id).on_timer(now), now, out);
-        break;
-      case Due::claim:
-        if (claims_.at(id).lease) {
-          renewals_due |= now >= claims_.at(id).lease->renew_by();
-          lease_timer(id, now, out);
-        } else {
-          apply(id, claims_.at(id).machine.on_timer(now), now, out);
-        }
-        break;
-    }
+  while (const auto item = agenda_.take_due(now, later(now, kMendAfter))) {
+    due(item->first, item->second, renewals_due, now, out);
   }
   if (renewals_due) send_renewals(now, out);
+}
+
+void Engine::due(Due what, std::uint64_t id, bool& renewals_due, TimePoint now, Outbox& out) {
+  switch (what) {
+    case Due::waiter:
+      return leave(id, Errc::timed_out, now, out);
+    case Due::parting:
+      return apply(id, moved(partings_.at(id)).on_timer(now), now, out);
+    case Due::claim:
+      break;
+  }
+  Claim& claim = claims_.at(id);
+  if (!claim.lease) return apply(id, moved(claim).on_timer(now), now, out);
+  renewals_due |= now >= claim.lease->renew_by();
+  lease_timer(id, now, out);
 }
 
 // ---- answers to claims ----
 
 void Engine::on(const Answered<GrantReply>& event, TimePoint now, Outbox& out) {
-  const auto call = calls_.extract(event.call).mapped();
+  const auto node = calls_.extract(event.call);
+  const OpenCall& call = node.mapped();
   const auto found = claims_.find(call.claim);
   if (found == claims_.end() || found->second.call != event.call || found->second.lease) {
     return late_answer(call, event.reply, now, out);
   }
-  apply(call.claim, found->second.machine.on_grant_reply(event.reply, now), now, out);
+  apply(call.claim, moved(found->second).on_grant_reply(event.reply, now), now, out);
 }
 
 // The question had been given up. While its claim lives the answer is dropped: it may name the very
@@ -453,20 +476,109 @@ void Engine::late_answer(const OpenCall& call, const GrantReply& reply, TimePoin
 }
 
 void Engine::on(const Answered<WithdrawReply>& event, TimePoint now, Outbox& out) {
-  const auto call = calls_.extract(event.call).mapped();
+  const auto node = calls_.extract(event.call);
+  const OpenCall& call = node.mapped();
   const bool answered = !std::holds_alternative<NoAnswer>(event.reply);
   if (call.parting != 0) {
     const auto found = partings_.find(call.parting);
     if (found == partings_.end()) return;
-    if (answered) return apply(call.parting, found->second.on_answer(true, now), now, out);
+    if (answered) return apply(call.parting, moved(found->second).on_answer(true, now), now, out);
     if (found->second.call == event.call) {
-      apply(call.parting, found->second.on_no_answer(now), now, out);
+      apply(call.parting, moved(found->second).on_no_answer(now), now, out);
     }
     return;
   }
   const auto found = claims_.find(call.claim);
   if (found == claims_.end() || found->second.call != event.call || found->second.lease) return;
-  apply(call.claim, found->second.machine.on_withdraw_reply(event.reply, now), now, out);
+  apply(call.claim, moved(found->second).on_withdraw_reply(event.reply, now), now, out);
+}
+
+// ---- after a want of memory ----
+
+// An event that met it may have stopped anywhere. What it left is brought into a state here from which
+// everything goes on by itself, for which no memory is needed; what does need some comes with mend().
+void Engine::mend_soon(TimePoint now) noexcept {
+  mend_at_ = std::min(mend_at_, later(now, kMendAfter));
+  find_strays();
+  for (auto& [no, claim] : claims_) step_back(claim, now);
+  for (auto& [id, parting] : partings_) {
+    if (std::exchange(parting.in_step, false)) parting.try_again(mend_at_);
+  }
+}
+
+// Cuts ties that only one side knows of. A waiter for whom nothing is under way any more will be told.
+void Engine::find_strays() noexcept {
+  for (auto& [no, claim] : claims_) {
+    const auto room = rooms_.find(claim.wanted);
+    claim.of_room = claim.of_room && room != rooms_.end() && room->second.claim == no;
+  }
+  for (auto& [op, waiter] : waiters_) {
+    const auto own = claims_.find(waiter.claim);
+    waiter.astray = own == claims_.end() || own->second.waiter != op;
+  }
+  for (auto& [key, room] : rooms_) {
+    const auto own = claims_.find(room.claim);
+    if (own == claims_.end() || !own->second.of_room) room.claim = 0;
+    std::erase_if(room.queue, [&](OpId op) { return !waiters_.contains(op); });
+    for (const OpId op : room.queue) waiters_.find(op)->second.astray = false;
+  }
+  for (auto& [no, claim] : claims_) {
+    const auto waiter = waiters_.find(claim.waiter);
+    if (waiter == waiters_.end() || waiter->second.astray) claim.waiter = kNobody;
+  }
+  std::erase_if(holds_, [&](const auto& entry) {
+    const auto claim = claims_.find(entry.second);
+    const bool known = claim != claims_.end() && claim->second.hold;
+    return !known || claim->second.hold->id != entry.first;
+  });
+}
+
+// Takes back a claim's last step, and a renewal that never left.
+void Engine::step_back(Claim& claim, TimePoint now) noexcept {
+  if (claim.lease && claim.hold) {
+    if (claim.lease->renewal_deadline() == kNever || calls_.contains(claim.renewal)) return;
+    claim.renewal = 0;
+    return claim.lease->on_no_answer(now);
+  }
+  if (!std::exchange(claim.in_step, false)) return;
+  claim.lease.reset();
+  claim.call = 0;  // should it be answered nevertheless, that is late
+  claim.machine.try_again(claim.waiter == kNobody, mend_at_);
+}
+
+void Engine::mend(TimePoint now, Outbox& out) {
+  mend_at_ = kNever;
+  for (auto& [id, parting] : partings_) agenda_.set({Due::parting, id}, parting.timer());
+  for (auto each = claims_.begin(); each != claims_.end();) {
+    const ClaimNo no = each->first;
+    mend_claim(no, now, out);
+    each = claims_.upper_bound(no);
+  }
+  for (auto each = rooms_.begin(); each != rooms_.end();) {
+    const RoomKey key = each->first;
+    serve(key, now, out);
+    each = rooms_.upper_bound(key);
+  }
+  for (auto each = waiters_.begin(); each != waiters_.end();) {
+    const auto& [op, waiter] = *each++;
+    if (waiter.astray) {
+      refuse(op, Errc::out_of_memory, nullptr, now, out);
+    } else if (waiter.leaving) {
+      leave(op, *waiter.leaving, now, out);
+    }
+  }
+}
+
+void Engine::mend_claim(ClaimNo no, TimePoint now, Outbox& out) {
+  Claim& claim = claims_.at(no);
+  if (claim.losing) return lose(no, *claim.losing, now, out);
+  if (claim.leaving) return released(no, now, out);
+  if (claim.lease && !claim.missed) return schedule(no, claim);
+  if (claim.lease) return agenda_.set({Due::claim, no}, claim.lease->valid_until());
+  if (claim.waiter == kNobody && !claim.machine.gave_up()) {
+    return apply(no, moved(claim).give_up(Errc::out_of_memory, now), now, out);
+  }
+  agenda_.set({Due::claim, no}, claim.machine.timer());
 }
 
 }  // namespace holdfast::core

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory_resource>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,7 +49,9 @@ class Engine {
  public:
   Engine(EngineSettings settings, store::Random& random);
 
-  // On error     Throws std::bad_alloc and is as before; nothing was asked for it.
+  // On error     Any of them may throw std::bad_alloc. Then mend_soon() has to follow, and what is in
+  //              the outbox has to be done all the same. A wish (acquire, release, verify) that throws
+  //              has not been heard: all is as before. Anything else is made good by later ticks.
   void on(AcquireWanted, TimePoint now, Outbox&);
   void on(const GiveUpWanted&, TimePoint now, Outbox&);
   void on(const ReleaseWanted&, TimePoint now, Outbox&);
@@ -61,7 +65,10 @@ class Engine {
   void on(const Answered<store::ReleaseReply>&, TimePoint now, Outbox&);
   void on(const Answered<store::WithdrawReply>&, TimePoint now, Outbox&);
 
-  TimePoint next_timer() const { return agenda_.next(); }
+  TimePoint next_timer() const { return std::min(agenda_.next(), mend_at_); }
+
+  // There was no memory for an event: brings what it left half done into a state to go on from.
+  void mend_soon(TimePoint now) noexcept;
 
   // Nothing is on its way out of the store any more.
   bool drained() const;
@@ -72,7 +79,13 @@ class Engine {
   struct RoomKey {
     store::Kind kind;
     store::LockName name;
-    friend auto operator<=>(const RoomKey&, const RoomKey&) = default;
+  };
+  struct ByRoom {  // a wish finds its room by itself: no key is made for it
+    using is_transparent = void;
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
+    }
   };
   struct Room {
     std::vector<OpId> queue;  // Order::any, in order of arrival
@@ -84,8 +97,10 @@ class Engine {
   struct Waiter {
     AcquireWanted wanted;
     TimePoint since{};
-    HoldCellPtr cell;   // of the Hold it will get
-    ClaimNo claim = 0;  // its own; 0 while it stands in a room's queue
+    HoldCellPtr cell;               // of the Hold it will get
+    ClaimNo claim = 0;              // its own; 0 while it stands in a room's queue
+    std::optional<Errc> leaving{};  // it is to go without the lock
+    bool astray = false;            // nothing is under way for it: see mend_soon()
   };
   struct Verifier {
     OpId op = 0;
@@ -116,6 +131,10 @@ class Engine {
     bool missed = false;      // the store does not know it, perhaps since that one has its place
     bool stray = false;       // a late answer showed more of it in the store than its hold
     std::vector<Verifier> verifiers{};
+    // What is not done yet, should there be no memory for it.
+    bool in_step = false;             // what the machine's last step led to
+    bool leaving = false;             // it is released; its end
+    std::optional<LostWhy> losing{};  // it is lost; its end
   };
   struct OpenCall {
     struct Target {
@@ -131,6 +150,9 @@ class Engine {
     TimePoint sent{};
     std::vector<Target> targets{};
   };
+  // What there was no memory for is tried again after this.
+  static constexpr Duration kMendAfter = std::chrono::milliseconds(10);
+
   enum class Due : std::uint8_t { waiter, claim, parting };
   using AgendaKey = std::pair<Due, std::uint64_t>;
 
@@ -139,12 +161,15 @@ class Engine {
   void forget(OpId) noexcept;
 
   // The local queue.
-  static RoomKey room_of(const AcquireWanted& wanted) { return {wanted.kind, wanted.name}; }
-  void notice_expiry(const RoomKey&, TimePoint now, Outbox&);
+  static RoomKey key_of(const AcquireWanted& wanted) { return {wanted.kind, wanted.name}; }
+  Room& room_of(const AcquireWanted& wanted) { return rooms_.find(wanted)->second; }
+  Claim* claim_of_room(const AcquireWanted&);
+  void notice_expiry(const AcquireWanted&, TimePoint now, Outbox&);
   bool can(const AcquireWanted&) const;
   bool same_owner_holds(const AcquireWanted&, TimePoint now) const;
   bool fits(const Claim&, const AcquireWanted&) const;
-  void serve(const RoomKey&, TimePoint now, Outbox&);
+  template <class Key>
+  void serve(const Key&, TimePoint now, Outbox&);
   void leave(OpId, Errc why, TimePoint now, Outbox&);
   void refuse(OpId, Errc why, const Claim* about, TimePoint now, Outbox&);
   void keep_awake(Room&, OpId, TimePoint now, Outbox&);
@@ -153,6 +178,10 @@ class Engine {
 
   // Claims.
   ClaimNo start_claim(OpId, bool of_room, TimePoint now, Outbox&);
+  static ClaimMachine& moved(Claim& claim) {
+    claim.in_step = true;
+    return claim.machine;
+  }
   void apply(ClaimNo, const ClaimStep&, TimePoint now, Outbox&);
   void tell(Claim&, Errc why, TimePoint now, Outbox&);
   void detach(Claim&);
@@ -181,20 +210,34 @@ class Engine {
     tell_verifiers(claim, kNever, result, out);
   }
   void lose(ClaimNo, LostWhy, TimePoint now, Outbox&);
+  TimePoint renewal_sent(const Claim&) const;
+  void released(ClaimNo, TimePoint now, Outbox&);
 
   // Partings.
   void part(Parting::Verb, store::HoldKey, Duration lease, OpId, TimePoint now, Outbox&);
+  static Parting& moved(Parting& parting) {
+    parting.in_step = true;
+    return parting;
+  }
   void apply(std::uint64_t parting, const PartingStep&, TimePoint now, Outbox&);
+
+  // After a want of memory.
+  void find_strays() noexcept;
+  void step_back(Claim&, TimePoint now) noexcept;
+  void mend(TimePoint now, Outbox&);
+  void mend_claim(ClaimNo, TimePoint now, Outbox&);
+  void due(Due, std::uint64_t, bool& renewals_due, TimePoint now, Outbox&);
 
   EngineSettings settings_;
   store::Random& random_;
   bool closing_ = false;
+  TimePoint mend_at_ = kNever;
   ClaimNo last_claim_ = 0;
   HoldId last_hold_ = 0;
   store::CallId last_call_ = 0;
   std::uint64_t last_parting_ = 0;
   SpareNodes nodes_;  // before what they are in
-  std::pmr::map<RoomKey, Room> rooms_{&nodes_};
+  std::pmr::map<RoomKey, Room, ByRoom> rooms_{&nodes_};
   std::pmr::map<OpId, Waiter> waiters_{&nodes_};
   std::pmr::map<ClaimNo, Claim> claims_{&nodes_};
   std::pmr::map<HoldId, ClaimNo> holds_{&nodes_};

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <new>
 
 #include "core/engine.hpp"
 #include "core/explain.hpp"
@@ -20,29 +21,25 @@ using store::RenewReply;
 void Engine::become_hold(ClaimNo no, const GrantInHand& grant, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
   stop_watch(no, claim, out);
+  claim.slots = grant.slots;
   claim.lease.emplace(settings_.pace, random_,
                       LeaseMachine::Terms{.lease = claim.wanted.lease, .renew = claim.wanted.renew},
                       grant);
   claim.fence = grant.fence;
   claim.spare = grant.spare;
-  claim.slots = grant.slots;
   claim.granted_at = now;
-  const OpId op = std::exchange(claim.waiter, kNobody);
-  if (op == kNobody) {  // it had to be told before this was known
-    store::HoldKey key{claim.key, claim.fence};
-    const Duration lease = claim.wanted.lease;
-    end_claim(no, now, out);
-    return part(Parting::Verb::release, std::move(key), lease, kNobody, now, out);
+  if (claim.waiter == kNobody) {  // it had to be told before this was known
+    part(Parting::Verb::release, {claim.key, claim.fence}, claim.wanted.lease, kNobody, now, out);
+    return end_claim(no, now, out);
   }
-  if (claim.of_room) std::erase(rooms_.at(room_of(claim.wanted)).queue, op);
+  deliver(no, claim.waiter, now, out);
   end_replaced(claim.wanted, now, out);
-  deliver(no, op, now, out);
 }
 
 // ---- one hold for another ----
 
 void Engine::show_validity(Claim& claim) {
-  const bool over = claim.yields || claim.missed;
+  const bool over = claim.yields || claim.missed || claim.leaving || claim.losing;
   claim.hold->set_until(over ? kEnded : claim.lease->valid_until());
 }
 
@@ -85,19 +82,25 @@ void Engine::exchange_failed(const AcquireWanted& wanted, Errc why, TimePoint no
   show_validity(*old);
 }
 
+// First all that needs memory. From there on the waiter has the lock.
 void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
+  std::vector<std::uint32_t> slots = claim.slots;
+  holds_.emplace(++last_hold_, no);
+  out.actions.emplace_back(FinishAcquire{op, waiters_.at(op).cell, std::nullopt});
+
   auto waiter = waiters_.extract(op);
   agenda_.remove({Due::waiter, op});
+  if (claim.of_room) std::erase(room_of(claim.wanted).queue, op);
+  claim.in_step = false;
+  claim.waiter = kNobody;
   claim.wanted = std::move(waiter.mapped().wanted);
   claim.lease->limit(later(now, claim.wanted.max_hold));
   const std::uint64_t step = HOLDFAST_PLANTED(handoff_same_fence) ? 0 : claim.handed;
   claim.hold = std::move(waiter.mapped().cell);
-  claim.hold->fill(++last_hold_, claim.key, FencingToken(claim.fence + step), claim.slots,
+  claim.hold->fill(last_hold_, claim.key, FencingToken(claim.fence + step), std::move(slots),
                    claim.lease->valid_until());
   claim.hold_since = now;
-  holds_.emplace(claim.hold->id, no);
-  out.actions.emplace_back(FinishAcquire{op, claim.hold, std::nullopt});
   out.tell([&] {
     return LockEvent{
         .what = claim.handed == 0 ? LockEvent::What::acquired : LockEvent::What::handed_off,
@@ -106,7 +109,11 @@ void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
         .fence = claim.hold->fence,
         .took = now - waiter.mapped().since};
   });
-  schedule(no, claim);
+  try {
+    schedule(no, claim);
+  } catch (const std::bad_alloc&) {
+    mend_at_ = std::min(mend_at_, later(now, kMendAfter));
+  }
 }
 
 // Passes a released lock to the next of this client's waiters, if the budget, the reserved fences
@@ -114,7 +121,7 @@ void Engine::deliver(ClaimNo no, OpId op, TimePoint now, Outbox& out) {
 bool Engine::hand_off(ClaimNo no, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
   if (!claim.of_room || closing_) return false;
-  Room& room = rooms_.at(room_of(claim.wanted));
+  Room& room = room_of(claim.wanted);
   room.quick = now - claim.hold_since < Pace::kQuickHold;
   const OpId next = next_in(room, claim, now);
   if (next == kNobody) return false;
@@ -127,7 +134,6 @@ bool Engine::hand_off(ClaimNo no, TimePoint now, Outbox& out) {
   if (HOLDFAST_PLANTED(handoff_restarts_lease)) {
     claim.lease->on_renewed({now, claim.wanted.lease, claim.wanted.lease, true}, now);
   }
-  std::erase(room.queue, next);
   deliver(no, next, now, out);
   return true;
 }
@@ -173,9 +179,8 @@ void Engine::on(const ReleaseWanted& event, TimePoint now, Outbox& out) {
     }
     return lose(no, claim.lease->why_lost(now), now, out);
   }
-  holds_.erase(found);
-  claim.hold->set_until(kEnded);
-  if (!claim.verifiers.empty()) tell_verifiers(claim, Errc::not_owner, out);
+  out.actions.reserve(out.actions.size() + 2);
+  const std::size_t told = out.events.size();
   out.tell([&] {
     return LockEvent{.what = LockEvent::What::released,
                      .at = now,
@@ -183,20 +188,43 @@ void Engine::on(const ReleaseWanted& event, TimePoint now, Outbox& out) {
                      .fence = claim.hold->fence,
                      .took = now - claim.hold_since};
   });
-  if (hand_off(no, now, out)) {
-    if (event.op != kNobody) out.actions.emplace_back(FinishVoid{event.op, {}});
-    return;
+  try {
+    if (hand_off(no, now, out)) {
+      if (event.op != kNobody) out.actions.emplace_back(FinishVoid{event.op, {}});
+    } else {
+      // The release leaves before the next claim of this room, so that whoever waits in the store's
+      // line is served first.
+      part(Parting::Verb::release, {claim.key, claim.fence}, claim.wanted.lease, event.op, now,
+           out);
+      partings_.at(last_parting_).stray = claim.stray;
+      claim.leaving = true;
+    }
+  } catch (...) {
+    out.events.erase(out.events.begin() + static_cast<std::ptrdiff_t>(told), out.events.end());
+    throw;
   }
-  // The release leaves before the next claim of this room, so that whoever waits in the store's
-  // line is served first.
-  part(Parting::Verb::release, {claim.key, claim.fence}, claim.wanted.lease, event.op, now, out);
-  partings_.at(last_parting_).stray = claim.stray;
+  holds_.erase(event.hold->id);
+  event.hold->set_until(kEnded);
+  if (claim.leaving && !HOLDFAST_PLANTED(renew_after_release)) {
+    renewable_.erase({claim.indexed_at, no});
+  }
+  try {
+    released(no, now, out);
+  } catch (const std::bad_alloc&) {
+    mend_soon(now);  // it is released: its caller has nothing to do about the rest
+  }
+}
+
+// What is left to do after a hold was given back, or passed on.
+void Engine::released(ClaimNo no, TimePoint now, Outbox& out) {
+  Claim& claim = claims_.at(no);
+  if (!claim.verifiers.empty()) tell_verifiers(claim, Errc::not_owner, out);
+  if (!claim.leaving) return;
   if (HOLDFAST_PLANTED(renew_after_release)) {
-    const RoomKey key = room_of(claim.wanted);
+    claim.leaving = false;
     detach(claim);
-    return serve(key, now, out);
+    return serve(claim.wanted, now, out);
   }
-  renewable_.erase({claim.indexed_at, no});
   end_claim(no, now, out);
 }
 
@@ -205,7 +233,15 @@ void Engine::part(Parting::Verb verb, store::HoldKey key, Duration lease, OpId o
   const std::uint64_t id = ++last_parting_;
   const auto [entry, _] =
       partings_.emplace(id, Parting(settings_.pace, random_, verb, std::move(key), lease, op, now));
-  apply(id, entry->second.start(now), now, out);
+  const std::size_t before = out.actions.size();
+  try {
+    apply(id, entry->second.start(now), now, out);
+  } catch (...) {
+    out.actions.erase(out.actions.begin() + static_cast<std::ptrdiff_t>(before), out.actions.end());
+    calls_.erase(entry->second.call);
+    partings_.erase(entry);
+    throw;
+  }
 }
 
 void Engine::apply(std::uint64_t id, const PartingStep& step, TimePoint now, Outbox& out) {
@@ -233,11 +269,13 @@ void Engine::apply(std::uint64_t id, const PartingStep& step, TimePoint now, Out
     partings_.erase(id);
   } else {
     agenda_.set({Due::parting, id}, parting.timer());
+    parting.in_step = false;
   }
 }
 
 void Engine::on(const Answered<ReleaseReply>& event, TimePoint now, Outbox& out) {
-  const auto call = calls_.extract(event.call).mapped();
+  const auto node = calls_.extract(event.call);
+  const OpenCall& call = node.mapped();
   const auto found = partings_.find(call.parting);
   if (found == partings_.end()) return;
   if (!std::holds_alternative<NoAnswer>(event.reply)) {
@@ -246,10 +284,10 @@ void Engine::on(const Answered<ReleaseReply>& event, TimePoint now, Outbox& out)
     if (!was_there && found->second.stray) {
       part(Parting::Verb::withdraw, found->second.key(), found->second.lease(), kNobody, now, out);
     }
-    return apply(call.parting, found->second.on_answer(was_there, now), now, out);
+    return apply(call.parting, moved(found->second).on_answer(was_there, now), now, out);
   }
   if (found->second.call == event.call) {
-    apply(call.parting, found->second.on_no_answer(now), now, out);
+    apply(call.parting, moved(found->second).on_no_answer(now), now, out);
   }
 }
 
@@ -267,15 +305,22 @@ void Engine::schedule(ClaimNo no, Claim& claim) {
 void Engine::lease_timer(ClaimNo no, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
   if (!claim.lease->valid(now)) return lose(no, claim.lease->why_lost(now), now, out);
+  if (claim.leaving || claim.losing) return mend_claim(no, now, out);
   if (claim.hold->dropped) return on(ReleaseWanted{claim.hold, kNobody}, now, out);
   if (claim.missed) {
     agenda_.set({Due::claim, no}, claim.lease->valid_until());
   } else if (now >= claim.lease->renewal_deadline()) {
-    renewal_answered({no, {claim.key, claim.fence}, {}}, claim.renewal,
-                     calls_.at(claim.renewal).sent, NoAnswer{}, now, out);
+    renewal_answered({no, {claim.key, claim.fence}, {}}, claim.renewal, renewal_sent(claim),
+                     NoAnswer{}, now, out);
   } else if (now < claim.lease->renew_by()) {
     schedule(no, claim);
   }  // else it is in the next batch, which schedules it
+}
+
+// When the renewal left that is in flight. One that missed its hold has been answered, but ends with it.
+TimePoint Engine::renewal_sent(const Claim& claim) const {
+  const auto found = calls_.find(claim.renewal);
+  return found == calls_.end() ? TimePoint::min() : found->second.sent;
 }
 
 // Sends what is due, and what may be sent already since a message leaves anyway.
@@ -295,15 +340,18 @@ void Engine::send_renewals(TimePoint now, Outbox& out) {
       }
       store::Renewal renewal;
       static_cast<store::HoldKey&>(renewal) = {claim.key, claim.fence};
-      renewal.lease = claim.lease->start_renewal(now);
-      show_validity(claim);
-      batch.deadline = std::min(batch.deadline, claim.lease->renewal_deadline());
-      call.targets.push_back({no, renewal, renewal.lease});
+      call.targets.push_back({no, renewal, {}});
       batch.renewals.push_back(std::move(renewal));
       claims.push_back(no);
+      const Duration asked = claim.lease->start_renewal(now);
+      call.targets.back().asked = batch.renewals.back().lease = asked;
+      show_validity(claim);
+      batch.deadline = std::min(batch.deadline, claim.lease->renewal_deadline());
+      claim.renewal = 0;  // until the question is ready to leave
       schedule(no, claim);
     }
     if (batch.renewals.empty()) return;
+    out.actions.reserve(out.actions.size() + 1);
     batch.call = open_call(std::move(call));
     for (const ClaimNo no : claims) claims_.at(no).renewal = batch.call;
     out.actions.emplace_back(std::move(batch));
@@ -311,14 +359,15 @@ void Engine::send_renewals(TimePoint now, Outbox& out) {
 }
 
 void Engine::on(const Answered<RenewReply>& event, TimePoint now, Outbox& out) {
-  const auto call = calls_.extract(event.call).mapped();
+  const auto node = calls_.extract(event.call);
+  const OpenCall& call = node.mapped();
   const auto* each = std::get_if<std::vector<RenewalReply>>(&event.reply);
   const RenewalReply silence = each ? NoAnswer{} : std::get<NoAnswer>(event.reply);
   if (call.confirming) {
     const auto found = claims_.find(call.claim);
     if (found == claims_.end() || found->second.call != event.call || found->second.lease) return;
     const RenewalReply& reply = each && !each->empty() ? each->front() : silence;
-    return apply(call.claim, found->second.machine.on_confirm_reply(reply, now), now, out);
+    return apply(call.claim, moved(found->second).on_confirm_reply(reply, now), now, out);
   }
   for (std::size_t i = 0; i < call.targets.size(); ++i) {
     const std::size_t at = HOLDFAST_PLANTED(batch_one_answer) ? 0 : i;
@@ -337,6 +386,7 @@ void Engine::renewal_answered(const OpenCall::Target& target, store::CallId id, 
     return;
   }
   Claim& claim = found->second;
+  if (claim.leaving || claim.losing) return;
   LeaseMachine& lease = *claim.lease;
   const auto* gone = std::get_if<Gone>(&reply);
   if (gone != nullptr && !gone->forced && claim.exchanging) {
@@ -387,6 +437,7 @@ void Engine::late_renewal(const OpenCall::Target& target, TimePoint now, Outbox&
 }
 
 void Engine::tell_verifiers(Claim& claim, TimePoint sent, const Result<void>& result, Outbox& out) {
+  out.actions.reserve(out.actions.size() + claim.verifiers.size());
   std::erase_if(claim.verifiers, [&](const Verifier& each) {
     if (each.asked > sent && !HOLDFAST_PLANTED(verify_by_old_answer)) return false;
     out.actions.emplace_back(FinishVoid{each.op, result});
@@ -396,8 +447,11 @@ void Engine::tell_verifiers(Claim& claim, TimePoint sent, const Result<void>& re
 
 void Engine::lose(ClaimNo no, LostWhy why, TimePoint now, Outbox& out) {
   Claim& claim = claims_.at(no);
+  claim.losing = why;
   claim.hold->why_lost = why;
   claim.hold->set_until(kEnded);
+  holds_.erase(claim.hold->id);
+  renewable_.erase({claim.indexed_at, no});
   const Error error = lost_error(claim.key.name, why);
   out.actions.emplace_back(TellLost{claim.hold});
   out.tell([&] {
@@ -409,8 +463,6 @@ void Engine::lose(ClaimNo no, LostWhy why, TimePoint now, Outbox& out) {
                      .took = now - claim.hold_since};
   });
   tell_verifiers(claim, error, out);
-  holds_.erase(claim.hold->id);
-  renewable_.erase({claim.indexed_at, no});
   // Whatever the store still keeps for us is only in the way; after a revocation this is the
   // acknowledgement that frees the lock.
   if ((why != LostWhy::gone || claim.stray) && !HOLDFAST_PLANTED(lost_kept)) {
@@ -439,18 +491,15 @@ void Engine::on(const VerifyWanted& event, TimePoint now, Outbox& out) {
   if (HOLDFAST_PLANTED(verify_by_clock)) return tell_verifiers(claim, {}, out);
   // The answer to a question from before tells of a time before, too: then it is asked again after it.
   const bool under_way = claim.lease->renewal_deadline() != kNever;
-  if (under_way && calls_.at(claim.renewal).sent == now) return;
+  if (under_way && renewal_sent(claim) == now) return;
   claim.lease->verify_at(now);
   schedule(found->second, claim);
   send_renewals(now, out);
 }
 
 void Engine::on(const VerifyAllWanted&, TimePoint now, Outbox& out) {
-  for (const auto& [hold, no] : holds_) {
-    Claim& claim = claims_.at(no);
-    claim.lease->verify_at(now);
-    schedule(no, claim);
-  }
+  for (const auto& [hold, no] : holds_) claims_.at(no).lease->verify_at(now);
+  for (const auto& [hold, no] : holds_) schedule(no, claims_.at(no));
   send_renewals(now, out);
 }
 

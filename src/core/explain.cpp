@@ -1,6 +1,7 @@
 #include "core/explain.hpp"
 
 #include <cstdio>
+#include <new>
 
 namespace holdfast::core {
 
@@ -43,8 +44,10 @@ const char* next_step(Errc why) {
 
 }  // namespace
 
-Error explain(Errc why, const store::LockName& lock, Duration waited,
-              const std::optional<store::Refused>& refusal, const std::string& cause) {
+namespace {
+
+Error in_full(Errc why, const store::LockName& lock, Duration waited,
+              const std::optional<store::Refused>& refusal, std::string_view cause) {
   Error::Detail detail;
   detail.code = why;
   detail.lock = lock.bytes();
@@ -59,12 +62,23 @@ Error explain(Errc why, const store::LockName& lock, Duration waited,
     detail.text += "; lease " + short_text(refusal->lease_left) + " left";
     if (refusal->ahead > 0) detail.text += "; " + std::to_string(refusal->ahead) + " ahead in line";
   }
-  if (!says_no && !cause.empty()) detail.text += ": " + cause;
+  if (!says_no && !cause.empty()) detail.text.append(": ").append(cause);
   if (const char* step = next_step(why)) detail.text += std::string("; ") + step;
   return Error(std::move(detail));
 }
 
-Error lost_error(const store::LockName& lock, LostWhy why) {
+}  // namespace
+
+Error explain(Errc why, const store::LockName& lock, Duration waited,
+              const std::optional<store::Refused>& refusal, std::string_view cause) noexcept {
+  try {
+    return in_full(why, lock, waited, refusal, cause);
+  } catch (const std::bad_alloc&) {
+    return Error(Errc::out_of_memory);
+  }
+}
+
+Error lost_error(const store::LockName& lock, LostWhy why) noexcept {
   const char* cause = "";
   switch (why) {
     case LostWhy::expired:

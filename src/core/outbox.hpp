@@ -1,5 +1,6 @@
 #pragma once
 
+#include <new>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -65,12 +66,21 @@ using Action = std::variant<AskGrant, AskRenew, AskRelease, AskWithdraw, StartWa
 struct Outbox {
   // `watched`: there is somebody to tell of events.
   explicit Outbox(bool watched = true) : watched_(watched) {
-    actions.reserve(2);  // nearly always enough; of more the allocator has none at hand
+    try {
+      actions.reserve(2);  // nearly always enough; of more the allocator has none at hand
+    } catch (const std::bad_alloc&) {
+      // Perhaps there is nothing to be done.
+    }
   }
 
+  // Without memory the observer misses an event; nothing is left undone for it.
   template <class Make>
   void tell(Make&& make) {
-    if (watched_) events.push_back(make());
+    if (!watched_) return;
+    try {
+      events.push_back(make());
+    } catch (const std::bad_alloc&) {
+    }
   }
 
   std::vector<Action> actions;

@@ -29,7 +29,8 @@ PartingStep Parting::start(TimePoint now) {
 PartingStep Parting::on_answer(bool was_there, TimePoint) {
   PartingStep step;
   step.ended = true;
-  if (was_there || unanswered_ > 0) {
+  was_gone_ |= !was_there && unanswered_ == 0;
+  if (!was_gone_) {
     step.done_well = true;
   } else {
     step.failed = Errc::lost;
@@ -62,6 +63,12 @@ PartingStep Parting::on_timer(TimePoint now) {
     if (!step.ended) step.failed = Errc::unknown;
   }
   return step;
+}
+
+void Parting::try_again(TimePoint when) noexcept {
+  deadline_ = kNever;
+  rest_until_ = when;
+  ++unanswered_;
 }
 
 TimePoint Parting::timer() const { return std::min({deadline_, rest_until_, tell_by_}); }

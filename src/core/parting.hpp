@@ -40,6 +40,8 @@ class Parting {
   PartingStep on_answer(bool was_there, TimePoint now);
   PartingStep on_no_answer(TimePoint now);
   PartingStep on_timer(TimePoint now);
+  // There was no memory for what the last step led to: once more at this time.
+  void try_again(TimePoint when) noexcept;
   TimePoint timer() const;
   TimePoint deadline() const { return deadline_; }
 
@@ -51,6 +53,7 @@ class Parting {
 
   store::CallId call = 0;  // the question in flight; the engine's
   bool stray = false;      // the store may have more of this claim than the hold; the engine's
+  bool in_step = false;    // what the last step led to is not done yet; the engine's
 
  private:
   const Pace* pace_;
@@ -64,6 +67,7 @@ class Parting {
   TimePoint deadline_ = kNever;
   TimePoint rest_until_ = kNever;
   std::uint32_t unanswered_ = 0;
+  bool was_gone_ = false;  // before any attempt of ours could have done it
 };
 
 }  // namespace holdfast::core

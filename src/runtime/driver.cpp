@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/relax.hpp"
@@ -82,31 +83,67 @@ template <class Event>
 void Driver::post(Event event, Asker asker) {
   const Visit visit(*this);
   core::Outbox out(parts_.observer != nullptr);
+  std::exception_ptr failure;
+  bool armed = false;
   {
     const auto lock = take(mu_);
     if (shut_) return;
-    engine_.on(std::move(event), now(), out);
-    arm_timer();
-    if (!out.events.empty()) {
-      // Under the mutex, so that the observer sees them in order.
-      parts_.callbacks.post([observer = parts_.observer, events = std::move(out.events)] {
-        for (const LockEvent& each : events) tell(*observer, each);
-      });
-    }
+    failure = handle(std::move(event), out);
+    armed = timer_armed();
+    if (!out.events.empty()) tell_observer(std::move(out.events));
     changed_.notify_all();
   }
   run(std::move(out.actions), asker);
+  if (!armed) {
+    insist([this] {
+      const std::lock_guard lock(mu_);
+      if (!shut_) arm_timer();
+    });
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Only who has a wish is told that there was no memory for it. The engine makes good for the rest.
+template <class Event>
+std::exception_ptr Driver::handle(Event event, core::Outbox& out) {
+  constexpr bool wish = std::is_same_v<Event, core::AcquireWanted> ||
+                        std::is_same_v<Event, core::ReleaseWanted> ||
+                        std::is_same_v<Event, core::VerifyWanted>;
+  const TimePoint time = now();
+  try {
+    engine_.on(std::move(event), time, out);
+  } catch (const std::bad_alloc&) {
+    engine_.mend_soon(time);
+    if (wish) return std::current_exception();
+  }
+  return nullptr;
+}
+
+// Under the mutex, so that the observer sees them in order.
+void Driver::tell_observer(std::vector<LockEvent> events) {
+  try {
+    parts_.callbacks.post([observer = parts_.observer, events = std::move(events)] {
+      for (const LockEvent& each : events) tell(*observer, each);
+    });
+  } catch (const std::bad_alloc&) {
+    // It misses these.
+  }
 }
 
 // Only an earlier deadline needs a new timer; one that comes too early finds nothing to do.
 void Driver::arm_timer() {
   const TimePoint next = engine_.next_timer();
   if (next >= armed_for_) return;
+  parts_.loop.call_at(next, [this, next] { tick(next); });
+  armed_for_ = next;
+}
+
+bool Driver::timer_armed() {
   try {
-    parts_.loop.call_at(next, [this, next] { tick(next); });
-    armed_for_ = next;
+    arm_timer();
+    return true;
   } catch (const std::bad_alloc&) {
-    // The next event tries again; what the engine wants done now must not be lost for it.
+    return false;
   }
 }
 
@@ -156,8 +193,8 @@ core::OpId Driver::acquire(core::AcquireWanted wanted, std::shared_ptr<AcquireSi
   try {
     post(std::move(wanted), asker);
   } catch (...) {
-    // There was no memory for it. If it is under way nevertheless, what it leads to is given back by
-    // the sink, which nobody else has then.
+    // There was no memory for it, or no thread. If it is under way nevertheless, what it leads to is
+    // given back by the sink, which nobody else has then.
     const std::lock_guard lock(mu_);
     if (!engine_.awaits(op)) take_sink<AcquireSink>(op);
     throw;
@@ -189,7 +226,12 @@ void Driver::release(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink, Ask
 
 void Driver::verify(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink, Asker asker) {
   const core::OpId op = new_op(std::move(sink));
-  post(core::VerifyWanted{std::move(hold), op}, asker);
+  try {
+    post(core::VerifyWanted{std::move(hold), op}, asker);
+  } catch (...) {
+    take_sink<VoidSink>(op);
+    throw;
+  }
 }
 
 void Driver::close() { post(core::CloseWanted{}); }
@@ -244,11 +286,13 @@ void Driver::queue(std::vector<core::Action> actions, Frame& frame) {
 }
 
 // An action that fails, for want of memory or of a thread, does not take the others with it: each is
-// somebody's answer.
+// somebody's answer. One that lacked memory was a question, which is answered by the end of its Call, or
+// a watch, without which the claim looks by itself.
 void Driver::run_each(std::vector<core::Action>& actions, std::exception_ptr& failure) {
   for (core::Action& action : actions) {
     try {
       std::visit([this](auto& each) { run(each); }, action);
+    } catch (const std::bad_alloc&) {
     } catch (...) {
       failure = std::current_exception();
     }
@@ -281,15 +325,50 @@ void Driver::run(core::AskWithdraw& ask) {
   parts_.store->withdraw(ask.key, call<store::WithdrawReply>(ask.call, ask.deadline));
 }
 
+// What a store calls when a claim should look.
+struct Driver::WakeUp {
+  std::weak_ptr<Driver> driver;
+  core::ClaimNo claim;
+
+  void operator()(const store::Wake& wake) const {
+    const struct Delivering {
+      Delivering() { ++t_wakes; }
+      ~Delivering() { --t_wakes; }
+    } delivering;
+    if (const auto here = driver.lock()) here->wake_up(claim, wake);
+  }
+};
+
+// Without memory for what the wake says, the claim asks the store.
+void Driver::wake_up(core::ClaimNo claim, const store::Wake& wake) {
+  core::Woken woken{claim, {}};
+  try {
+    woken.wake = wake;
+  } catch (const std::bad_alloc&) {
+    woken.wake = {};
+  }
+  post(std::move(woken));
+}
+
 void Driver::run(core::StartWatch& start) {
-  auto tell = [self = weak_from_this(), claim = start.claim](const store::Wake& wake) {
-    ++t_wakes;
-    if (const auto driver = self.lock()) driver->post(core::Woken{claim, wake});
-    --t_wakes;
-  };
-  store::WatchPtr watch = parts_.store->watch(start.key, std::move(tell));
+  {
+    const std::lock_guard lock(watches_mu_);
+    const auto [slot, is_new] = watches_.try_emplace(start.claim);
+    if (!is_new) {  // stopped before it began
+      watches_.erase(slot);
+      return;
+    }
+    slot->second.starting = true;
+  }
+  store::WatchPtr watch;
+  try {
+    watch = parts_.store->watch(start.key, WakeUp{weak_from_this(), start.claim});
+  } catch (const std::bad_alloc&) {
+    // Then the claim looks by itself, at the times at which it does so anyway.
+  }
   const std::lock_guard lock(watches_mu_);
-  const auto [slot, _] = watches_.try_emplace(start.claim);
+  const auto slot = watches_.find(start.claim);
+  slot->second.starting = false;
   if (slot->second.stopped) {
     watches_.erase(slot);
   } else {
@@ -301,7 +380,7 @@ void Driver::run(core::StopWatch& stop) {
   store::WatchPtr ended;  // destroyed outside the mutex
   const std::lock_guard lock(watches_mu_);
   const auto [slot, not_started] = watches_.try_emplace(stop.claim);
-  if (not_started) {
+  if (not_started || slot->second.starting) {
     slot->second.stopped = true;
   } else {
     ended = std::move(slot->second.watch);
@@ -339,7 +418,7 @@ void Driver::let_look(Sink& sink) {
 }
 
 void Driver::run(core::TellLost& lost) {
-  call_back([hold = std::move(lost.hold)] { hold->lost.request_stop(); });
+  surely_call_back([hold = std::move(lost.hold)] { hold->lost.request_stop(); });
 }
 
 // ---- threads ----

@@ -18,6 +18,7 @@
 #include "holdfast/store/store.hpp"
 #include "runtime/blocked_op.hpp"
 #include "runtime/callbacks.hpp"
+#include "runtime/insist.hpp"
 
 namespace holdfast::runtime {
 
@@ -99,6 +100,11 @@ class Driver final : public std::enable_shared_from_this<Driver>,
 
   // Runs user code where the user wants it.
   void call_back(Task);
+  // The same for what somebody waits for: if there is no memory, as soon as there is.
+  template <class F>
+  void surely_call_back(const F& f) {
+    insist([&] { call_back(Task(f)); });
+  }
 
   TimePoint now() const { return parts_.clock.now(); }
   WallTime wall_now() const { return parts_.clock.wall_now(); }
@@ -111,6 +117,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
 
  private:
   struct Frame;
+  struct WakeUp;
   class Visit;
   using AnySink = std::variant<std::shared_ptr<AcquireSink>, std::shared_ptr<VoidSink>>;
 
@@ -121,9 +128,14 @@ class Driver final : public std::enable_shared_from_this<Driver>,
 
   template <class Event>
   void post(Event event, Asker = Asker::goes_on);
-  void arm_timer();  // under mu_
+  template <class Event>
+  std::exception_ptr handle(Event event, core::Outbox&);  // under mu_
+  void tell_observer(std::vector<LockEvent>);             // under mu_
+  void arm_timer();                                       // under mu_
+  bool timer_armed();                                     // under mu_
   void tick(TimePoint armed_for);
   bool clocks_disagree();
+  void wake_up(core::ClaimNo, const store::Wake&);
   core::OpId new_op(AnySink);
   void let_look(Sink&);
   template <class S>
@@ -167,6 +179,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   // A watch may be stopped by one thread before another has come to start it.
   struct WatchSlot {
     store::WatchPtr watch;
+    bool starting = false;
     bool stopped = false;
   };
   std::mutex watches_mu_;

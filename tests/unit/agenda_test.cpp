@@ -16,15 +16,18 @@ constexpr TimePoint kNow{1000s};
 
 std::vector<std::string> due(Agenda<std::string>& agenda, TimePoint now) {
   std::vector<std::string> all;
-  while (const auto key = agenda.pop_due(now)) all.push_back(*key);
+  while (const auto key = agenda.take_due(now, kNever)) {
+    all.push_back(*key);
+    agenda.remove(*key);
+  }
   return all;
 }
 
 TEST(Agenda, IsNeverDueWhenEmpty) {
   Agenda<std::string> agenda;
   EXPECT_EQ(agenda.next(), kNever);
-  EXPECT_EQ(agenda.pop_due(kNow), std::nullopt);
-  EXPECT_EQ(agenda.pop_due(kNever), std::nullopt);
+  EXPECT_EQ(agenda.take_due(kNow, kNever), std::nullopt);
+  EXPECT_EQ(agenda.take_due(kNever, kNever), std::nullopt);
 }
 
 TEST(Agenda, GivesWhatIsDueInOrderOfTimeThenKey) {
@@ -52,7 +55,7 @@ TEST(Agenda, AnItemHasOneTime) {
 TEST(Agenda, NeverMeansNotAtAll) {
   Agenda<std::string> agenda;
   agenda.set("a", kNever);
-  EXPECT_EQ(agenda.pop_due(kNever), std::nullopt);
+  EXPECT_EQ(agenda.take_due(kNever, kNever), std::nullopt);
   agenda.set("a", kNow);
   agenda.set("a", kNever);
   EXPECT_EQ(agenda.next(), kNever);
@@ -68,6 +71,18 @@ TEST(Agenda, AnItemThatWasTakenCanBeSetAgain) {
   EXPECT_THAT(due(agenda, kNow), ElementsAre("a"));
   agenda.set("a", kNow);
   EXPECT_THAT(due(agenda, kNow), ElementsAre("a"));
+}
+
+TEST(Agenda, AnItemThatIsNotSetAgainComesBackByItself_F044) {
+  Agenda<std::string> agenda;
+  agenda.set("a", kNow);
+  agenda.set("b", kNow);
+  EXPECT_EQ(agenda.take_due(kNow, kNow + 10ms), "a");
+  EXPECT_EQ(agenda.take_due(kNow, kNow + 10ms), "b");
+  EXPECT_EQ(agenda.take_due(kNow, kNow + 10ms), std::nullopt);
+  agenda.remove("b");
+  EXPECT_EQ(agenda.next(), kNow + 10ms);
+  EXPECT_THAT(due(agenda, kNow + 10ms), ElementsAre("a"));
 }
 
 }  // namespace

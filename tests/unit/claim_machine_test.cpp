@@ -767,5 +767,26 @@ TEST_F(ClaimMachineTest, ASingleAttemptWhoseGrantCameTooLateIsRepeatedOnce) {
   EXPECT_EQ(shown(claim.on_grant_reply(granted(7, 500ms), now)), "granted 7");
 }
 
+// ---- no memory for what a step leads to ----
+
+TEST_F(ClaimMachineTest, AsksAgainIfThereWasNoMemoryForItsGrant_F044) {
+  ClaimMachine machine = asking();
+  EXPECT_EQ(shown(machine.on_grant_reply(granted(), now)), "granted 7");
+  machine.try_again(false, now + 10ms);
+  EXPECT_EQ(machine.timer(), now + 10ms);
+  EXPECT_EQ(shown(machine.on_timer(now + 10ms)), "ask");
+  EXPECT_EQ(shown(machine.on_grant_reply(granted(), now + 11ms)), "granted 7");
+}
+
+TEST_F(ClaimMachineTest, WithdrawsAgainIfThereWasNoMemoryToTellItsEnd_F044) {
+  ClaimMachine machine = asking();
+  machine.on_grant_reply(silence(), now);
+  EXPECT_EQ(shown(machine.give_up(Errc::timed_out, now)), "withdraw");
+  EXPECT_EQ(shown(machine.on_withdraw_reply(Withdrawn{}, now)), "tell timed_out, ended");
+  machine.try_again(false, now + 10ms);
+  EXPECT_EQ(shown(machine.on_timer(now + 10ms)), "withdraw");
+  EXPECT_EQ(shown(machine.on_withdraw_reply(Withdrawn{}, now + 11ms)), "tell timed_out, ended");
+}
+
 }  // namespace
 }  // namespace holdfast::core

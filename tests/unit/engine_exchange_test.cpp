@@ -145,6 +145,16 @@ TEST(EngineExchange, AnOldHoldThatIsGoneIsNotToldLostWhileItsExchangeIsUnderWay)
   EXPECT_THAT(upgrade.probe.said(), Not(Contains("lost 100")));
 }
 
+TEST(EngineExchange, AnOldHoldThatIsGoneCanBeVerifiedWhileItsExchangeIsUnderWay) {
+  Upgrade upgrade;
+  upgrade.probe.verify(upgrade.old);
+  upgrade.probe.gone(1);
+  const OpId again = upgrade.probe.verify(upgrade.old);
+  EXPECT_EQ(upgrade.probe.outcome(again), "waiting");
+  upgrade.probe.grant(2, 101);
+  EXPECT_EQ(upgrade.probe.outcome(again), "not_owner");
+}
+
 TEST(EngineExchange, AnOldHoldThatIsGoneIsLostWhenItsExchangeFails) {
   Upgrade upgrade;
   upgrade.probe.refuse(2);

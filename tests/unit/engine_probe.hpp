@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -91,7 +94,7 @@ class EngineProbe {
   void freeze(Duration length) { now += length; }
 
   void tick() {
-    post(Tick{});
+    if (!post(Tick{})) return;
     EXPECT_GT(engine_.next_timer(), now) << "a timer in the past would spin";
   }
   TimePoint next_timer() const { return engine_.next_timer(); }
@@ -115,19 +118,19 @@ class EngineProbe {
     wanted.instead_of = want.instead_of;
     const OpId op = wanted.op;
     outcomes_[op] = "waiting";
-    post(std::move(wanted));
+    if (!post(std::move(wanted))) not_heard(op);
     return op;
   }
   void give_up(OpId op, Errc why = Errc::cancelled) { post(GiveUpWanted{op, why}); }
   OpId release(const HoldCellPtr& hold) { return finish<ReleaseWanted>(hold); }
   void drop(const HoldCellPtr& hold) {  // nobody waits for the result
     live_.erase(hold->id);
-    post(ReleaseWanted{hold, kNobody});
+    if (!post(ReleaseWanted{hold, kNobody})) live_[hold->id] = hold;
   }
   OpId verify(const HoldCellPtr& hold) {
     const OpId op = new_op();
     outcomes_[op] = "waiting";
-    post(VerifyWanted{hold, op});
+    if (!post(VerifyWanted{hold, op})) not_heard(op);
     return op;
   }
   void verify_all() { post(VerifyAllWanted{}); }
@@ -286,6 +289,10 @@ class EngineProbe {
 
   FixedRandom random{std::chrono::milliseconds(5)};
 
+  // Around each event: where a test takes memory away.
+  std::function<void()> before_event;
+  std::function<void()> after_event;
+
  private:
   enum class What { grant, renew, release, withdraw };
   struct Open {
@@ -300,18 +307,36 @@ class EngineProbe {
     const OpId op = new_op();
     outcomes_[op] = "waiting";
     live_.erase(hold->id);
-    post(Event{hold, op});
+    if (!post(Event{hold, op}) && not_heard(op)) live_[hold->id] = hold;
     return op;
   }
 
+  // False: there was no memory for it.
   template <class Event>
-  void post(Event event) {
+  bool post(Event event) {
+    if (before_event) before_event();
     Outbox out;
-    engine_.on(std::move(event), now, out);
+    bool heard = true;
+    try {
+      engine_.on(std::move(event), now, out);
+    } catch (const std::bad_alloc&) {
+      heard = false;
+      engine_.mend_soon(now);
+    }
+    if (after_event) after_event();
     for (const Action& action : out.actions) {
       std::visit([this](const auto& each) { this->note(each); }, action);
     }
     for (const LockEvent& event_told : out.events) events_.push_back(event_told.what);
+    return heard;
+  }
+
+  // Whoever wished it knows by an exception; false if it was answered all the same.
+  bool not_heard(OpId op) {
+    if (outcomes_.at(op) != "waiting") return false;
+    outcomes_[op] = "out_of_memory";
+    unheard_.insert(op);
+    return true;
   }
 
   void question(std::string_view verb, What what, store::CallId id, TimePoint deadline,
@@ -369,6 +394,7 @@ class EngineProbe {
   void told(OpId op, std::string what) {
     const auto found = outcomes_.find(op);
     ASSERT_NE(found, outcomes_.end()) << "nobody asked for " << op;
+    if (unheard_.contains(op)) return;  // a verification that was asked for after all
     EXPECT_EQ(found->second, "waiting") << "told twice";
     found->second = std::move(what);
   }
@@ -414,6 +440,7 @@ class EngineProbe {
   OpId last_op_ = 0;
   std::map<store::CallId, Open> open_;
   std::map<OpId, std::string> outcomes_;
+  std::set<OpId> unheard_;
   std::map<OpId, Error> errors_;
   std::map<OpId, HoldCellPtr> holds_;   // everything ever delivered
   std::map<HoldId, HoldCellPtr> live_;  // neither released nor lost

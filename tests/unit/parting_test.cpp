@@ -179,5 +179,21 @@ TEST_F(PartingTest, AShortLeaseThatEndsUnansweredIsUnknown) {
   EXPECT_EQ(next(parting), "failed unknown, ended");
 }
 
+TEST_F(PartingTest, IsSentAgainIfThereWasNoMemoryForItsEnd_F044) {
+  Parting parting = started();
+  EXPECT_EQ(shown(parting.on_answer(true, now)), "released, ended");
+  parting.try_again(now + 10ms);
+  EXPECT_EQ(next(parting), "send");
+  EXPECT_EQ(shown(parting.on_answer(false, now)), "released, ended");
+}
+
+TEST_F(PartingTest, RemembersThatItWasLostIfThereWasNoMemoryToSaySo_F044) {
+  Parting parting = started();
+  EXPECT_EQ(shown(parting.on_answer(false, now)), "failed lost, ended");
+  parting.try_again(now + 10ms);
+  EXPECT_EQ(next(parting), "send");
+  EXPECT_EQ(shown(parting.on_answer(false, now)), "failed lost, ended");
+}
+
 }  // namespace
 }  // namespace holdfast::core

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+#include <new>
+#include <thread>
+
+namespace holdfast::runtime {
+
+// Does what somebody would wait for in vain: without memory for it again and again, until there is some.
+// Under no lock.
+template <class F>
+void insist(F f) {
+  for (;;) {
+    try {
+      return f();
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
+}  // namespace holdfast::runtime
