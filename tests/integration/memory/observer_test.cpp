@@ -222,8 +222,12 @@ TEST(ObserverOfAClient, IsNotToldTheUrl_F137) {
     const auto seen = client.inspect().value();
     EXPECT_EQ(describe(seen.at(0).holders.at(0).record).find("hunter2"), std::string::npos);
   }
-  const auto events = recorder->take();
-  EXPECT_GE(events.size(), 3U);
+  // The client's last reference may have gone on a thread of its own, which tells the rest by itself.
+  std::vector<LockEvent> events;
+  EXPECT_TRUE(eventually([&] {
+    for (LockEvent& event : recorder->take()) events.push_back(std::move(event));
+    return events.size() >= 3;
+  }));
   for (const LockEvent& event : events) EXPECT_EQ(event.lock, "lock");
 }
 
