@@ -196,10 +196,7 @@ void Engine::on(const ReleaseWanted& event, TimePoint now, Outbox& out) {
       // line is served first.
       part(Parting::Verb::release, {claim.key, claim.fence}, claim.wanted.lease, event.op, now,
            out);
-      Parting& parting = partings_.at(last_parting_);
-      parting.stray = claim.stray;
-      // A renewal that is still on its way may begin the lease anew before the release gets there.
-      if (calls_.contains(claim.renewal)) parting.repeat_for(2 * claim.wanted.lease, now);
+      partings_.at(last_parting_).stray = claim.stray;
       claim.leaving = true;
     }
   } catch (...) {

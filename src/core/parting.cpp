@@ -19,6 +19,7 @@ Parting::Parting(const Pace& pace, store::Random& random, Verb verb, store::Hold
 }
 
 PartingStep Parting::start(TimePoint now) {
+  sent_ = now;
   deadline_ = later(now, pace_->answer_within);
   rest_until_ = kNever;
   PartingStep step;
@@ -41,7 +42,7 @@ PartingStep Parting::on_answer(bool was_there, TimePoint) {
 PartingStep Parting::on_no_answer(TimePoint now) {
   if (deadline_ == kNever) return {};  // its deadline had passed: known
   deadline_ = kNever;
-  if (now >= repeat_until_ || HOLDFAST_PLANTED(release_once)) {
+  if (sent_ >= repeat_until_ || HOLDFAST_PLANTED(release_once)) {
     PartingStep step;
     step.ended = true;
     step.failed = Errc::unknown;

@@ -19,12 +19,13 @@ struct PartingStep {
 };
 
 // Gives one thing back to the store: a hold that was released or lost, or what a late answer shows
-// to have been left behind. Asks until it is answered, or until the lease would have ended anyway.
+// to have been left behind. Asks until it is answered, or until the lease would have ended anyway; once
+// more after that, since a renewal that was long on its way may have begun the lease anew.
 //
 //   event       first attempt          after an unanswered attempt
 //   released    done                   done
 //   gone        it was lost            done: the unanswered attempt did it
-//   no answer   again, after a pause   again, until the lease has ended
+//   no answer   again, after a pause   again, until one that left after the lease's end
 class Parting {
  public:
   enum class Verb { release, withdraw };
@@ -64,6 +65,7 @@ class Parting {
   OpId op_;
   TimePoint repeat_until_;
   TimePoint tell_by_;
+  TimePoint sent_{};  // the last attempt
   TimePoint deadline_ = kNever;
   TimePoint rest_until_ = kNever;
   std::uint32_t unanswered_ = 0;

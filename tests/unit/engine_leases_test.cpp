@@ -282,20 +282,6 @@ TEST(EngineLeases, ARenewalAnsweredDuringTheReleaseDoesNotDisturbIt) {
   EXPECT_EQ(probe.outcome(done), "done");
 }
 
-// The store may hear of the renewal first, late, and keep the hold for another lease.
-TEST(EngineLeases, AReleaseIsRepeatedForLongerWhileARenewalIsUnderWay) {
-  for (const bool renewing : {false, true}) {
-    EngineProbe probe;
-    const HoldCellPtr hold = probe.take();
-    if (renewing) probe.pass(11s);
-    probe.drop(hold);
-    probe.pass(35s);  // of a lease of 30 s
-    probe.said();
-    probe.pass(20s);
-    EXPECT_EQ(probe.said().empty(), !renewing);
-  }
-}
-
 TEST(EngineLeases, NothingRenewsAHoldThatWasReleased) {
   EngineProbe probe;
   const HoldCellPtr hold = probe.take();

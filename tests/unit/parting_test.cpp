@@ -151,7 +151,7 @@ TEST_F(PartingTest, IsRepeatedUntilTheLeaseIsOver) {
   }
   EXPECT_GT(sent, 10);
   EXPECT_GE(now, began + 30s);
-  EXPECT_LE(now, began + 33s);
+  EXPECT_LE(now, began + 36s);
 }
 
 TEST_F(PartingTest, IsRepeatedForAnotherLeaseIfTheStoreKeptItForOne) {
@@ -165,7 +165,7 @@ TEST_F(PartingTest, IsRepeatedForAnotherLeaseIfTheStoreKeptItForOne) {
     said = next(parting);
   }
   EXPECT_GE(now, seen + 15s);
-  EXPECT_LE(now, seen + 18s);
+  EXPECT_LE(now, seen + 21s);
 }
 
 TEST_F(PartingTest, AShorterLeaseDoesNotEndItEarlier) {
@@ -174,8 +174,11 @@ TEST_F(PartingTest, AShorterLeaseDoesNotEndItEarlier) {
   EXPECT_EQ(shown(parting.on_no_answer(now + 29s)), "");
 }
 
-TEST_F(PartingTest, AShortLeaseThatEndsUnansweredIsUnknown) {
-  Parting parting = started(kCaller, 100ms);
+// A renewal that came late may have begun the lease anew; the client may have been stopped meanwhile.
+TEST_F(PartingTest, IsTriedOnceMoreAfterTheLeaseAndThenUnknown) {
+  Parting parting = started(kNobody, 100ms);
+  EXPECT_EQ(next(parting), "");
+  EXPECT_EQ(next(parting), "send");
   EXPECT_EQ(next(parting), "failed unknown, ended");
 }
 
