@@ -221,7 +221,10 @@ ClaimStep ClaimMachine::give_up(Errc why, TimePoint now) {
 
 ClaimStep ClaimMachine::on_withdraw_reply(const WithdrawReply& reply, TimePoint now) {
   if (state_ != State::withdrawing) return {};
-  if (std::holds_alternative<Withdrawn>(reply)) return left_more_ ? withdraw(now) : end(*gave_up_);
+  if (std::holds_alternative<Withdrawn>(reply)) {
+    unanswered_ = 0;  // this is as good as a no
+    return left_more_ ? withdraw(now) : end(*gave_up_);
+  }
   if (HOLDFAST_PLANTED(withdraw_once)) return end(*gave_up_);
   // Whatever we left lapses within one lease of our last question, even if that was slow to arrive.
   const TimePoint lapsed = std::max(later(later(last_asked_, terms_.lease), pace_->answer_within),

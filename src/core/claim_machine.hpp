@@ -77,6 +77,10 @@ class ClaimMachine {
   const store::Wake::Offer& offer() const { return offer_; }
   const std::optional<store::Refused>& last_refusal() const { return last_refusal_; }
   const store::NoAnswer& last_silence() const { return last_silence_; }
+  // Nothing was heard that could be called a no, neither ever nor for a while.
+  bool silent(TimePoint now) const {
+    return unanswered_ > 0 && (!last_refusal_ || now - silent_since_ >= pace_->answer_within);
+  }
   // A question of this claim was not answered in time: the store may have done it, or may do so yet.
   bool uncertain() const { return uncertain_; }
   // The store's newest word was a refusal.

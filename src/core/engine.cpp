@@ -243,6 +243,10 @@ void Engine::leave(OpId op, Errc why, TimePoint now, Outbox& out) {
 void Engine::refuse(OpId op, Errc why, const Claim* about, TimePoint now, Outbox& out) {
   const auto found = waiters_.find(op);
   const Waiter& waiter = found->second;
+  // Whoever waited for a store that is away was not refused: "no" is not "no idea".
+  if (why == Errc::timed_out && about != nullptr && !about->lease && about->machine.silent(now)) {
+    why = about->machine.last_silence().why;
+  }
   const bool uncertain = about != nullptr && about->machine.uncertain();
   exchange_failed(waiter.wanted, uncertain ? Errc::unknown : why, now, out);
   std::optional<Refused> ours;

@@ -21,6 +21,29 @@ using testing::IsEmpty;
 
 const GrantReply kGranted = Granted{7, 0, 30s};
 
+// ---- the end of the wait ----
+
+TEST(EngineClaims, WhoeverWaitsForAStoreThatIsAwayIsNotToldNo_F052) {
+  EngineProbe probe;
+  const OpId refused_at_once = probe.acquire({.lock = "a", .wait = 1ms});
+  probe.silence(1, false);
+  probe.pass(1s);
+  EXPECT_EQ(probe.outcome(refused_at_once), "unavailable");
+  const OpId never_answered = probe.acquire({.lock = "b", .wait = 1s});
+  probe.pass(10s);
+  EXPECT_EQ(probe.outcome(never_answered), "unknown");
+}
+
+TEST(EngineClaims, WhoeverWasRefusedAMomentAgoIsToldSo) {
+  EngineProbe probe;
+  const OpId op = probe.acquire({.wait = 1s});
+  probe.refuse(1);
+  probe.refuse(1);
+  probe.pass(1s);
+  probe.withdrawn(1);
+  EXPECT_EQ(probe.outcome(op), "timed_out");
+}
+
 // ---- watching ----
 
 TEST(EngineClaims, TheWatchStartsBeforeTheSecondAttemptAndEndsWithTheGrant) {
