@@ -83,6 +83,8 @@ torture:
 	  --seed $(SEED) --ops 10000 --faults 500 --report build/torture/sqlite
 	$(STAGE) 'torture of dir' build/bin/holdfast-torture --store 'dir:{}' \
 	  --seed $(SEED) --ops 10000 --faults 500 --report build/torture/dir
+	$(STAGE) 'torture of redis' build/bin/holdfast-torture --store 'redis://{}' \
+	  --seed $(SEED) --ops 10000 --faults 500 --report build/torture/redis
 
 # HOURS alone means as many seeds as it takes. A violating seed is shown at once, and it goes on.
 sim:

@@ -32,6 +32,7 @@ endfunction()
 holdfast_torture_run(sqlite "sqlite:{}/locks.db")
 holdfast_torture_run(dir "dir:{}")
 holdfast_torture_run(memory "memory:")
+holdfast_torture_run(redis "redis://{}")
 
 # What is broken on purpose is found: by our own worker, and in the engine.
 function(holdfast_torture_bites program bug rule)

@@ -78,6 +78,10 @@ Result<Options> parse_options(std::string_view options, std::size_t begin) {
 
 }  // namespace
 
+Result<std::string> undo_percent_codes(std::string_view coded) {
+  return undo_percent_codes(coded, 0);
+}
+
 Result<Url> Url::parse(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_control(text[i])) return wrong(i, "a control character");

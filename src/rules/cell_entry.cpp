@@ -59,6 +59,12 @@ std::optional<Rejected> objection(const CellAdd& ask) {
   return objection(ask.op);
 }
 
+Rejected older_operation() {
+  return {Errc::unknown,
+          "a later operation of this client was seen; whether this one was done is not known any "
+          "more"};
+}
+
 CellReply CellEntry::write(const CellWrite& ask, TimePoint now) {
   if (auto no = objection(ask)) return *std::move(no);
   if (auto again = known(ask.op, ask.value)) return *std::move(again);
@@ -83,11 +89,7 @@ CellReply CellEntry::add(const CellAdd& ask, TimePoint now) {
 
 std::optional<CellReply> CellEntry::known(const CellOp& op, std::string value) const {
   if (op.number > last.number) return std::nullopt;
-  if (op.number < last.number) {
-    return Rejected{Errc::unknown,
-                    "a later operation of this client was seen; whether this one was done is not "
-                    "known any more"};
-  }
+  if (op.number < last.number) return older_operation();
   if (!last.done) return Conflict{state};
   return CellState{std::move(value), last.version};
 }

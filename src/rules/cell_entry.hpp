@@ -49,6 +49,9 @@ std::optional<store::Rejected> objection(const store::CellKey&);
 std::optional<store::Rejected> objection(const store::CellWrite&);
 std::optional<store::Rejected> objection(const store::CellAdd&);
 
+// The answer to one that came before the last.
+store::Rejected older_operation();
+
 // One cell, and what is known of the one who asks.
 //
 // Guarantees   Deterministic. A Rejected question changes nothing.

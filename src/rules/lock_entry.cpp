@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "holdfast/fence.hpp"
+#include "rules/objections.hpp"
 
 namespace holdfast::rules {
 
@@ -21,59 +22,6 @@ auto place_of(Line& line, const OwnerId& owner) {
 std::optional<Replaced> replaced_by(const GrantRequest& ask) {
   if (!ask.instead_of) return std::nullopt;
   return Replaced{ask.instead_of->owner, ask.instead_of->fence};
-}
-
-Rejected rejected(Errc why, const char* text) { return {why, text}; }
-
-Rejected fences_ran_out() {
-  return rejected(Errc::store_full, "the store has used up its fences; start a new one");
-}
-
-const char* name_of(Kind kind) {
-  switch (kind) {
-    case Kind::mutex:
-      return "a mutex";
-    case Kind::shared_mutex:
-      return "a shared mutex";
-    case Kind::semaphore:
-      return "a semaphore";
-  }
-  return "something else";
-}
-
-bool may_become(const Shape& from, const Shape& to) {
-  if (from.form == Form::exclusive) return to.form != Form::permits;
-  return from.form == Form::upgradeable && (to.form == Form::exclusive || to.form == Form::shared);
-}
-
-// Questions that make no sense, whatever state the lock is in.
-std::optional<Rejected> nonsense(const GrantRequest& ask) {
-  if (ask.name.bytes().empty()) return rejected(Errc::invalid_name, "a lock needs a name");
-  const bool permits = ask.shape.form == Form::permits;
-  switch (ask.kind) {
-    case Kind::mutex:
-      if (ask.shape != Shape::exclusive() || ask.instead_of) {
-        return rejected(Errc::unsupported, "a mutex is exclusive, and nothing else");
-      }
-      return std::nullopt;
-    case Kind::shared_mutex:
-      if (permits) return rejected(Errc::invalid_argument, "a shared mutex has no permits");
-      if (ask.instead_of && !may_become(ask.instead_of->shape, ask.shape)) {
-        return rejected(Errc::would_deadlock,
-                        "a reader cannot become a writer: two of them would wait for each other");
-      }
-      return std::nullopt;
-    case Kind::semaphore:
-      if (!permits || ask.instead_of) {
-        return rejected(Errc::invalid_argument, "a semaphore has permits, and nothing else");
-      }
-      if (ask.shape.take == 0) return rejected(Errc::invalid_argument, "no permits were asked for");
-      if (ask.shape.of > kMaxPermits) {
-        return rejected(Errc::invalid_argument, "that are more permits than a semaphore can have");
-      }
-      return std::nullopt;
-  }
-  return rejected(Errc::unsupported, "an unknown kind of lock");
 }
 
 }  // namespace
@@ -120,31 +68,19 @@ GrantReply LockEntry::try_grant(const GrantRequest& ask, const Moment& at) {
 }
 
 std::optional<Rejected> LockEntry::objection(const GrantRequest& ask, const Moment& at) {
-  if (auto no = nonsense(ask)) return no;
-  if (!idle() && ask.kind != kind) {
-    return Rejected{Errc::invalid_argument,
-                    std::string("that name is in use as ") + name_of(kind) +
-                        "; take it in the same way, or choose another name"};
-  }
+  if (auto no = rules::objection(ask)) return no;
+  if (!idle() && ask.kind != kind) return in_use_as(kind);
   // What is held stays so, whatever the size is now.
   if (ask.kind == Kind::semaphore && find(ask.owner) == nullptr) {
     const std::uint32_t there_are = permits(ask.shape, at);
-    if (!at.size && there_are != ask.shape.of) {
-      return Rejected{Errc::size_mismatch, "the semaphore is in use with " +
-                                               std::to_string(there_are) + " permits, not " +
-                                               std::to_string(ask.shape.of)};
-    }
-    if (ask.shape.take > there_are) {
-      return Rejected{Errc::size_mismatch, std::to_string(ask.shape.take) + " of " +
-                                               std::to_string(there_are) +
-                                               " permits can never be had"};
-    }
+    if (!at.size && there_are != ask.shape.of) return other_size(there_are, ask.shape);
+    if (ask.shape.take > there_are) return never_so_many(there_are, ask.shape);
   }
   // Once it is granted, the old hold is gone because of that.
   if (!ask.instead_of || find(ask.owner) != nullptr) return std::nullopt;
   const HeldClaim* old = find(ask.instead_of->owner, ask.instead_of->fence);
-  if (old == nullptr) return rejected(Errc::lost, "the hold to be exchanged is not there any more");
-  if (old->revoked) return rejected(Errc::forced, "an operator took the lock away");
+  if (old == nullptr) return old_hold_is_gone();
+  if (old->revoked) return old_hold_is_revoked();
   return std::nullopt;
 }
 

@@ -31,7 +31,7 @@ TEST_P(StoreConformance, IsCalledInItsFixtureAsInTheList) {
 }
 
 TEST(StoreList, NamesExactlyTheStoresThatHaveAFixture) {
-  const auto listed = listed_stores();
+  const auto listed = stores_to_try();
   const auto fixtures = stores_with_fixture();
   EXPECT_EQ(std::set<std::string>(listed.begin(), listed.end()),
             std::set<std::string>(fixtures.begin(), fixtures.end()));

@@ -29,7 +29,7 @@ class RealTimeMemory final : public test::StoreFixture {
 }  // namespace
 
 std::vector<std::string> scenario_stores() {
-  std::vector<std::string> names = listed_stores();
+  std::vector<std::string> names = stores_to_try();
   names.emplace_back(RealTimeMemory::kName);
   return names;
 }

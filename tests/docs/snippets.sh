@@ -25,7 +25,7 @@ while IFS= read -r page; do
   for block in "$work"/block-*.cpp; do
     [[ -e $block ]] && grep -q 'int main' "$block" || continue
     "$compiler" -std=c++20 -Wall -Wextra -Werror -I "$source/include" "$block" "$library" -lsqlite3 \
-      -pthread -o "$work/program"
+      -lssl -lcrypto -pthread -o "$work/program"
     timeout 60 "$work/program"
     cpp=$((cpp + 1))
     echo "ok: ${page#"$source"/}, $(basename "$block")"

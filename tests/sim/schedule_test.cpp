@@ -112,7 +112,8 @@ TEST(OldBugs, StayFixed) {
       {72750, "the model forgot a revoked hold, and blamed the client for it"},
       {81853, "an unlimited waiter inherited a claim that made one attempt only"},
       {123505, "the model's watches arrived after what was asked behind them"},
-      {5027218, "a renewal that arrived twice, late and unheard of, outlasted the repeats of a release"},
+      {5027218,
+       "a renewal that arrived twice, late and unheard of, outlasted the repeats of a release"},
       {5316132, "the same, while the client was stopped"},
       {182223, "a question from before a hold lined it up again after its exchange"},
   };

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iostream>
 
 namespace holdfast::test {
 
@@ -12,7 +13,9 @@ int times_from(const char* variable, int usual) {
 }
 
 unsigned chosen_seed() {
-  return static_cast<unsigned>(times_from("HOLDFAST_SEED", static_cast<int>(::getpid())));
+  const int seed = times_from("HOLDFAST_SEED", static_cast<int>(::getpid()));
+  std::cout << "HOLDFAST_SEED=" << seed << std::endl;  // at once: the test may crash
+  return static_cast<unsigned>(seed);
 }
 
 }  // namespace holdfast::test

@@ -13,7 +13,7 @@ inline constexpr bool kSanitized = false;
 // A number from the environment, for runs that are longer than usual.
 int times_from(const char* variable, int usual);
 
-// HOLDFAST_SEED, else another one each time.
+// HOLDFAST_SEED, else another one each time. It is printed, so that every run can be repeated.
 unsigned chosen_seed();
 
 }  // namespace holdfast::test

@@ -57,15 +57,15 @@ ResourceServer::Fences fences_for(const std::string& bug) {
 
 }  // namespace
 
-Conductor::Conductor(const Options& options, std::string url)
+Conductor::Conductor(const Options& options, Scene& scene)
     : options_(options),
-      url_(std::move(url)),
-      one_process_(lives_in_one_process(url_)),
+      url_(scene.url()),
+      one_process_(scene.is_one_process()),
       board_(board_path(folder_.path()), test::SharedPage<Board>::Make{}),
       resource_(resource_path(folder_.path()), fences_for(options.bug)),
+      disturbances_(scene.disturbances()),
       locks_(lock_list(capabilities_of({url_, answer_within(options.lease)}), options.lease)),
       plan_{} {
-  disturbances_ = disturbances_of(url_);
   plan_ = plan_of({.seed = options.seed,
                    .ops = options.ops,
                    .faults = options.faults,
@@ -200,8 +200,8 @@ bool Conductor::strike(const PlannedFault& fault) {
     return true;
   }
   if (fault.fault == Fault::store) {
-    const bool busy = std::any_of(lasting_.begin(), lasting_.end(), [&](const Lasting& each) {
-      return each.struck.fault == Fault::store && each.struck.which == fault.which;
+    const bool busy = std::any_of(lasting_.begin(), lasting_.end(), [](const Lasting& each) {
+      return each.struck.fault == Fault::store;
     });
     if (busy) return false;
     const Time now = boot_now();

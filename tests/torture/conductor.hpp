@@ -13,13 +13,13 @@
 #include "support/shared_page.hpp"
 #include "support/temp_folder.hpp"
 #include "torture/board.hpp"
-#include "torture/disturbances.hpp"
 #include "torture/lock_list.hpp"
 #include "torture/merge.hpp"
 #include "torture/options.hpp"
 #include "torture/plan.hpp"
 #include "torture/progress.hpp"
 #include "torture/resource.hpp"
+#include "torture/scene.hpp"
 #include "torture/worker.hpp"
 
 namespace holdfast::torture {
@@ -50,7 +50,7 @@ struct Gathered {
 // Throws std::runtime_error if it cannot be run at all.
 class Conductor {
  public:
-  Conductor(const Options&, std::string url);
+  Conductor(const Options&, Scene&);
   Conductor(const Conductor&) = delete;
   Conductor& operator=(const Conductor&) = delete;
 

@@ -9,10 +9,10 @@
 
 #include "checker/history_text.hpp"
 #include "support/child_process.hpp"
-#include "support/temp_folder.hpp"
 #include "torture/bugs.hpp"
 #include "torture/conductor.hpp"
 #include "torture/report.hpp"
+#include "torture/scene.hpp"
 
 namespace holdfast::torture {
 namespace {
@@ -36,11 +36,9 @@ void write_reports(const std::filesystem::path& folder, const RunReport& report,
 }
 
 int run(const Options& options) {
-  const test::TempFolder folder;
-  std::string url = options.url;
-  if (const auto at = url.find("{}"); at != std::string::npos) url.replace(at, 2, folder.path());
-  const Gathered gathered = Conductor(options, url).run();
-  const RunReport report = report_on(options, url, gathered);
+  const auto scene = scene_of(options.url);
+  const Gathered gathered = Conductor(options, *scene).run();
+  const RunReport report = report_on(options, scene->url(), gathered);
   if (!options.report.empty()) write_reports(options.report, report, gathered);
   std::fputs((options.json ? to_json(report) : to_text(report)).c_str(), stdout);
   return report.ok() ? kWell : kViolated;

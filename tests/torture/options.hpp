@@ -9,7 +9,7 @@
 namespace holdfast::torture {
 
 struct Options {
-  std::string url = "sqlite:{}/locks.db";  // {}: a folder that is made for the run and removed
+  std::string url = "sqlite:{}/locks.db";  // {}: made for the run, see scene.hpp
   std::uint64_t seed = 1;
   std::uint64_t ops = 1000;   // acquires in all
   std::uint64_t faults = 50;  // in all; one for each twenty acquires unless chosen

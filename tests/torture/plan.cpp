@@ -17,7 +17,7 @@ std::vector<Weight> weights_for(const Ground& ground) {
                               {Fault::cancel, 15},      {Fault::close, 10},
                               {Fault::revoke, 12},      {Fault::hog, 4}};
   if (ground.can_kill) weights.push_back({Fault::kill, 18});
-  if (ground.disturbances > 0) weights.push_back({Fault::store, 8});
+  if (ground.disturbances > 0) weights.push_back({Fault::store, 4 + 4 * ground.disturbances});
   return weights;
 }
 
@@ -57,10 +57,14 @@ std::vector<PlannedFault> plan_of(const Ground& ground) {
   for (std::uint64_t i = 0; i < ground.faults; ++i) {
     PlannedFault fault;
     // Every kind once, before chance decides: a short run has them all.
-    fault.fault = i < weights.size() ? weights[i].fault : choose(weights, sum, random);
+    const bool once_each = i < weights.size() + ground.disturbances;
+    fault.fault = i < weights.size() ? weights[i].fault
+                  : once_each        ? Fault::store
+                                     : choose(weights, sum, random);
     fault.victim = static_cast<std::uint32_t>(random.below(ground.workers));
     fault.length = length_of(fault.fault, ground.lease, random);
-    fault.which = static_cast<std::uint32_t>(random.below(ground.disturbances));
+    fault.which = static_cast<std::uint32_t>(
+        i >= weights.size() && once_each ? i - weights.size() : random.below(ground.disturbances));
     plan.push_back(fault);
   }
   for (std::size_t i = plan.size(); i > 1; --i) std::swap(plan[i - 1], plan[random.below(i)]);

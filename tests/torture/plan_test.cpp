@@ -47,6 +47,17 @@ TEST(TorturePlan, HasEveryKindAlsoIfItIsShort) {
   }
 }
 
+TEST(TorturePlan, HasEachDisturbanceAlsoIfItIsShort) {
+  Ground few = usual();
+  few.disturbances = 7;
+  few.faults = kFaults + few.disturbances;
+  std::set<std::uint32_t> disturbances;
+  for (const PlannedFault& each : plan_of(few)) {
+    if (each.fault == Fault::store) disturbances.insert(each.which);
+  }
+  EXPECT_EQ(disturbances.size(), 7U);
+}
+
 TEST(TorturePlan, HasOnlyWhatTheStoreCanBear) {
   Ground ground = usual();
   ground.disturbances = 0;

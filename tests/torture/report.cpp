@@ -105,9 +105,9 @@ constexpr std::array<check::Outcome, 8> kOutcomes{
 
 void put_faults(std::ostream& out, const std::vector<FaultLine>& faults) {
   char line[200];
-  out << "fault          struck   inside an open acquire\n";
+  out << "fault             struck   inside an open acquire\n";
   for (const FaultLine& each : faults) {
-    std::snprintf(line, sizeof line, "%-13s %7llu %8llu   %s\n", each.name.c_str(),
+    std::snprintf(line, sizeof line, "%-16s %7llu %8llu   %s\n", each.name.c_str(),
                   static_cast<unsigned long long>(each.struck),
                   static_cast<unsigned long long>(each.inside), each.text.c_str());
     out << line;

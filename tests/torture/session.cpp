@@ -8,6 +8,7 @@
 #include "api/store_registry.hpp"
 #include "holdfast/store/factory.hpp"
 #include "runtime/kernel_random.hpp"
+#include "support/soon.hpp"
 #include "support/test_client.hpp"
 
 namespace holdfast::torture {
@@ -21,6 +22,12 @@ std::unique_ptr<store::Store> open_store(const store::Url& url, const store::Sur
   for (const store::StoreFactory* factory : store::registered_stores()) {
     if (std::ranges::find(factory->schemes, url.scheme) == factory->schemes.end()) continue;
     auto opened = factory->open(url, around);
+    // Some fault keeps it away; it will end.
+    test::eventually([&] {
+      if (opened || opened.error() != Errc::unavailable) return true;
+      opened = factory->open(url, around);
+      return opened.has_value();
+    });
     if (!opened) throw std::runtime_error(opened.error().text());
     return std::move(*opened);
   }

@@ -32,7 +32,9 @@ std::string fine_text(Duration length) {
   return text;
 }
 
-Finding as_finding(const RoundTrips& trips) {
+Finding as_finding(const Result<RoundTrips>& measured) {
+  if (!measured) return {Finding::Level::problem, "round trip", measured.error().text()};
+  const RoundTrips& trips = *measured;
   const Duration lease = suggested_lease(trips.slowest);
   return {.level = Finding::Level::fact,
           .subject = "round trip",
@@ -41,30 +43,38 @@ Finding as_finding(const RoundTrips& trips) {
                   " or more suits it"};
 }
 
+// The text is ready to be shown.
+std::string line_of(const Finding& finding, const std::string& text, const Terminal& terminal) {
+  const bool fact = finding.level == Finding::Level::fact;
+  const Color color = fact                                       ? Color::green
+                      : finding.level == Finding::Level::warning ? Color::yellow
+                                                                 : Color::red;
+  std::string level = level_name(finding.level);
+  level.resize(9, ' ');
+  std::string subject = shown(finding.subject);
+  if (subject.size() < 18) subject.resize(18, ' ');
+  return terminal.paint(color, level) + subject + " " + text + "\n";
+}
+
+// The first one is ours, and may quote an error, whose text can be shown as it is.
 std::string human_text(const std::vector<Finding>& findings, const Terminal& terminal) {
-  std::string text;
-  for (const Finding& finding : findings) {
-    const bool fact = finding.level == Finding::Level::fact;
-    const Color color = fact                                       ? Color::green
-                        : finding.level == Finding::Level::warning ? Color::yellow
-                                                                   : Color::red;
-    std::string level = level_name(finding.level);
-    level.resize(9, ' ');
-    std::string subject = shown(finding.subject);
-    if (subject.size() < 18) subject.resize(18, ' ');
-    text += terminal.paint(color, level) + subject + " " + shown(finding.text) + "\n";
+  std::string text = line_of(findings.front(), findings.front().text, terminal);
+  for (auto it = findings.begin() + 1; it != findings.end(); ++it) {
+    text += line_of(*it, shown(it->text), terminal);
   }
   return text;
 }
 
-std::string machine_text(const std::vector<Finding>& findings, const RoundTrips& trips,
+std::string machine_text(const std::vector<Finding>& findings, const Result<RoundTrips>& trips,
                          const std::string& store) {
   Json json;
   json["schema"] = kJsonSchema;
   json["store"] = store;
-  json["round_trip_median"] = std::chrono::duration<double>(trips.median).count();
-  json["round_trip_slowest"] = std::chrono::duration<double>(trips.slowest).count();
-  json["suggested_lease"] = seconds_of(suggested_lease(trips.slowest));
+  if (trips) {
+    json["round_trip_median"] = std::chrono::duration<double>(trips->median).count();
+    json["round_trip_slowest"] = std::chrono::duration<double>(trips->slowest).count();
+    json["suggested_lease"] = seconds_of(suggested_lease(trips->slowest));
+  }
   json["findings"] = Json::array();
   for (const Finding& finding : findings) {
     Json one;
@@ -86,14 +96,14 @@ int doctor(const Arguments& arguments) {
   if (!findings) throw Refusal(findings.error());
   constexpr int kRounds = 20;
   const auto trips = measure_round_trips(client, kRounds);
-  if (!trips) throw Refusal(trips.error());
-
-  findings->insert(findings->begin(), as_finding(*trips));
+  // If no lock can be taken, the findings may say why.
+  findings->insert(findings->begin(), as_finding(trips));
   if (arguments.has("json")) {
-    print(machine_text(*findings, *trips, store.shown_url()));
+    print(machine_text(*findings, trips, store.shown_url()));
   } else {
     print("store " + store.shown_url() + "\n" + human_text(*findings, terminal));
   }
+  if (!trips) return exit_code_of(trips.error().errc());
   const bool problem = std::any_of(findings->begin(), findings->end(), [](const Finding& finding) {
     return finding.level == Finding::Level::problem;
   });

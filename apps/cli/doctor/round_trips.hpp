@@ -12,7 +12,7 @@ struct RoundTrips {
   Duration slowest{};
 };
 
-// Takes a name of its own, so that it waits for nobody and disturbs nobody.
+// Takes a name that nobody else uses, but perhaps another doctor at the same time.
 Result<RoundTrips> measure_round_trips(const Client&, int count);
 
 // A lease that outlives a few slow answers: one that is too short is lost for nothing, one that is

@@ -33,10 +33,12 @@ const std::string_view kUrlsTopic = R"(store URLS
   embedded:          a file of this user on this machine
   sqlite:/path.db    a file that all users of the lock name; on a local file system
   dir:/path          a folder that all users of the lock see; plain locks only
+  redis://host       a Redis server, port 6379; rediss:// with TLS, redis+unix:///path for a socket
   memory:            inside this one process only: for trying things out
 
   Options follow a question mark: scheme:rest?key=value&key=value. Passwords in URLs are never shown;
-  they are visible to others in the arguments of a process, so prefer $HOLDFAST_URL.
+  they are visible to others in the arguments of a process, so prefer $HOLDFAST_URL, or
+  redis://user@host?password_file=/path, or ?password_env=NAME.
 )";
 
 const std::string_view kSafetyTopic = R"(SAFETY: what a lock can promise

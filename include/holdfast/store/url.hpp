@@ -20,4 +20,8 @@ struct Url {
   static Result<Url> parse(std::string_view);
 };
 
+// "%40" becomes "@". Errc::invalid_argument with the position, for what is no code or a control
+// character.
+Result<std::string> undo_percent_codes(std::string_view coded);
+
 }  // namespace holdfast::store

@@ -1,6 +1,4 @@
 // Latches and versioned values between processes, and what the file keeps of them.
-#include <unistd.h>
-
 #include <algorithm>
 #include <random>
 #include <thread>
@@ -125,7 +123,7 @@ TEST_F(SqliteCells, CountAtMostOnceWhenACounterIsKilledInTheMiddle) {
   const Client client = open();
   ASSERT_TRUE(client.latch("gate").set_count(kMany));
   const SharedPage<Tally> tally(folder() + "/tally", SharedPage<Tally>::Make{});
-  std::mt19937 random(static_cast<unsigned>(::getpid()));
+  std::mt19937 random(chosen_seed());
   const int kills = kSanitized ? 5 : 15;
   for (int i = 0; i < kills; ++i) {
     ChildProcess counter(kCountsForEver, {url(), folder() + "/tally"});

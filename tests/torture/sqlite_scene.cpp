@@ -1,13 +1,14 @@
-#include "torture/disturbances.hpp"
-
 #include <sqlite3.h>
 
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "holdfast/store/url.hpp"
 #include "store/sqlite/place.hpp"
 #include "support/child_process.hpp"
+#include "support/temp_folder.hpp"
+#include "torture/scene.hpp"
 
 namespace holdfast::torture {
 namespace {
@@ -42,23 +43,29 @@ class LockedDatabase final : public Disturbance {
   std::optional<ChildProcess> locker_;
 };
 
-std::string scheme_of(const std::string& url) {
-  const auto parsed = store::Url::parse(url);
-  return parsed ? parsed->scheme : "";
-}
+class SqliteScene final : public Scene {
+ public:
+  explicit SqliteScene(const std::string& url) : url_(filled(url, folder_.path())) {}
+
+  const std::string& url() const override { return url_; }
+
+  Disturbances disturbances() override {
+    const auto url = store::Url::parse(url_);
+    if (!url) throw std::runtime_error(url.error().text());
+    Disturbances all;
+    all.push_back(std::make_unique<LockedDatabase>(store::sqlite::find_place(*url).database));
+    return all;
+  }
+
+ private:
+  const test::TempFolder folder_;
+  const std::string url_;
+};
 
 }  // namespace
 
-Disturbances disturbances_of(const std::string& url) {
-  Disturbances all;
-  const std::string scheme = scheme_of(url);
-  if (scheme == "sqlite" || scheme == "embedded") {
-    all.push_back(std::make_unique<LockedDatabase>(
-        store::sqlite::find_place(*store::Url::parse(url)).database));
-  }
-  return all;
+std::unique_ptr<Scene> sqlite_scene(const std::string& url) {
+  return std::make_unique<SqliteScene>(url);
 }
-
-bool lives_in_one_process(const std::string& url) { return scheme_of(url) == "memory"; }
 
 }  // namespace holdfast::torture

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+#include "holdfast/store/replies.hpp"
+#include "store/redis/resp.hpp"
+
+namespace holdfast::store::redis {
+
+// What an error reply of the server means. The text is for people, and holds no secrets.
+NoAnswer failure_of(std::string_view error);
+
+// Of a reply that is none of those a question can have.
+NoAnswer no_answer(const Reply&);
+
+}  // namespace holdfast::store::redis

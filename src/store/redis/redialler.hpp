@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "holdfast/result.hpp"
+#include "holdfast/store/clock.hpp"
+#include "holdfast/store/loop.hpp"
+#include "holdfast/store/random.hpp"
+#include "store/redis/address.hpp"
+#include "store/redis/stream.hpp"
+#include "transport/fd.hpp"
+#include "transport/worker.hpp"
+
+namespace holdfast::store::redis {
+
+// How often in a row a connection broke as soon as it was made: something says hello there and hangs up.
+class ShortLives {
+ public:
+  explicit ShortLives(TimePoint now = {}) : since_(now) {}
+  void begin(TimePoint now) { since_ = now; }
+  int end(TimePoint now) {
+    return count_ = now - since_ < kShort ? std::min(count_ + 1, kMost) : 0;
+  }
+
+ private:
+  static constexpr Duration kShort = std::chrono::seconds(1);
+  static constexpr int kMost = 4;  // a hold has to be renewed whenever there is a connection
+  TimePoint since_;
+  int count_ = 0;
+};
+
+// Makes connections to replace those that broke, on a thread of its own: dialling blocks. After each
+// failure it waits for a random time that grows, so that a thousand clients whose server was restarted
+// do not keep it down.
+//
+// Guarantees   `done` is called once on the loop with a stream, or not at all after stop(); `failed` with
+//              every attempt that failed, before the next one.
+// Threads      All members from any thread; stop() not on the worker.
+class Redialler {
+ public:
+  struct Parts {
+    const Address& address;
+    const Clock& clock;
+    Loop& loop;
+    Random& random;
+  };
+  struct Wanted {
+    std::function<void(std::unique_ptr<Stream>)> done;
+    std::function<void(const Error&)> failed;
+    int failures = 0;  // before: ShortLives
+  };
+
+  explicit Redialler(const Parts&);
+  ~Redialler() { stop(); }
+
+  void dial(Wanted);
+  void stop();
+
+ private:
+  struct Attempt {
+    Wanted wanted;
+    int failures = 0;
+  };
+
+  void try_once(std::shared_ptr<Attempt>);
+  void try_later(std::shared_ptr<Attempt>);
+
+  const Parts parts_;
+  const transport::Fd give_up_;  // eventfd
+  std::mutex mutex_;
+  bool stopped_ = false;
+  std::set<TimerId> timers_;
+  transport::Worker worker_;
+};
+
+}  // namespace holdfast::store::redis

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "transport/fd.hpp"
+
+namespace holdfast::store::redis {
+
+// A connected socket that never blocks, plain or with TLS around it.
+//
+// Threads      One thread that reads and one that writes, at the same time; hang_up() from any.
+class Stream {
+ public:
+  enum class Went {
+    well,   // some bytes, or nothing was asked for
+    again,  // nothing now: poll for it
+    wrong   // the end; nothing will come or go any more
+  };
+
+  explicit Stream(transport::Fd fd) : fd_(std::move(fd)) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  virtual ~Stream() = default;
+
+  int fd() const { return fd_.get(); }
+  // Reads what is there, and appends it.
+  virtual Went read(std::string& into) = 0;
+  // Writes as much as goes, and removes it.
+  virtual Went write(std::string& from) = 0;
+  // Whoever reads will find the end.
+  void hang_up() const;
+
+ private:
+  transport::Fd fd_;
+};
+
+std::unique_ptr<Stream> plain_stream(transport::Fd);
+
+}  // namespace holdfast::store::redis

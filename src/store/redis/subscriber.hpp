@@ -1,0 +1,85 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "holdfast/store/clock.hpp"
+#include "holdfast/store/loop.hpp"
+#include "holdfast/time.hpp"
+#include "store/redis/loop_tasks.hpp"
+#include "store/redis/redialler.hpp"
+#include "store/redis/resp.hpp"
+#include "store/redis/stream.hpp"
+
+namespace holdfast::store::redis {
+
+// Listens to channels, over a connection of its own that lives on the loop. There is none before somebody
+// wants to listen.
+//
+// Guarantees   `stands` is called for a channel when the server has confirmed it, also again after each
+//              new connection: what was said before that was not heard. A channel that nobody wants any
+//              more is left after a few seconds, since most are wanted again, unless it has to be at once.
+// Silence      The server is pinged now and then; if it says nothing at all, another connection is made.
+// Threads      All members from any thread. The functions are called on the loop, with no lock held.
+class Subscriber final : Loop::Ready {
+ public:
+  struct Parts {
+    const Clock& clock;
+    Loop& loop;
+    Redialler& redialler;
+    std::function<void(const std::string& channel, const std::string& message)> heard;
+    std::function<void(const std::string& channel)> stands;
+  };
+  explicit Subscriber(Parts);
+  ~Subscriber() { close(); }
+
+  // Counted: as often as it was wanted it has to be given up.
+  void want(const std::string& channel);
+  void give_up(const std::string& channel);
+  void leave(const std::string& channel);  // as give_up(), and at once if nobody else wants it
+  bool stands(const std::string& channel) const;  // the server has confirmed it
+  // Why the server does not let us listen; empty if it has not said so.
+  std::string refusal() const;
+  void close();
+
+ private:
+  void on_ready(std::uint32_t) override;
+  void catch_up();
+  void catch_up_soon();
+  void sweep();
+  void use(std::unique_ptr<Stream>);
+  void send();
+  void listen(const Reply&);
+  void hang_up();
+  void tick();
+  std::set<std::string> wanted_now(bool idle_ones_too);
+
+  const Parts parts_;
+  const LoopTasks tasks_;
+
+  // Only the loop's.
+  std::unique_ptr<Stream> stream_;
+  bool dialling_ = false;
+  bool ticking_ = false;
+  bool sweeping_ = false;
+  std::set<std::string> joined_;  // asked for over this stream
+  std::string out_;
+  ReplyReader reader_;
+  ShortLives lives_;
+  int failures_ = 0;  // streams before the next one that did not last
+  TimePoint heard_at_{};
+  TimePoint pinged_at_{};
+
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  bool catching_up_ = false;           // a task is on its way
+  std::map<std::string, int> wanted_;  // 0: may be wanted again
+  std::set<std::string> standing_;
+  std::string refusal_;
+};
+
+}  // namespace holdfast::store::redis

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "holdfast/result.hpp"
+#include "store/redis/address.hpp"
+#include "store/redis/stream.hpp"
+
+namespace holdfast::store::redis {
+
+// Waits until the descriptor is ready for poll(2)'s events; false: not in time, or not any more.
+using WaitFor = std::function<bool(int fd, short events)>;
+
+// TLS 1.2 or newer over a connected socket; the server's certificate has to be good for `host`, unless
+// the settings say otherwise.
+//
+// On error     permission for a certificate that is not trusted (either side's), invalid_argument for
+//              files that cannot be used, unavailable if the other side does not speak TLS or not in time.
+Result<std::unique_ptr<Stream>> tls_stream(transport::Fd, const TlsSettings&,
+                                           const std::string& host, const WaitFor&);
+
+}  // namespace holdfast::store::redis

@@ -1,0 +1,254 @@
+// holdfast-bench-redis: what a lock on Redis costs, beside the same scripts sent by hiredis. Short slices of
+// everything in turn, so that noise hits all alike; what is shown are medians over the rounds.
+#include <hiredis/hiredis.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "holdfast/holdfast.hpp"
+#include "store/redis/lock_answers.hpp"
+#include "store/redis/lock_questions.hpp"
+#include "support/child_process.hpp"
+#include "support/servers/redis_server.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
+using store::redis::Words;
+
+constexpr int kThreads = 16;
+constexpr auto kSlice = 400ms;
+constexpr auto kLease = 30s;
+
+double us_of(SteadyClock::duration time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// What one thread measured: how long each pair of acquire and release took.
+struct Slice {
+  std::vector<double> pairs_us{};
+  double p50() const { return median(pairs_us); }
+  double per_second() const {
+    return static_cast<double>(pairs_us.size()) / std::chrono::duration<double>(kSlice).count();
+  }
+};
+
+Slice repeat(const std::function<void()>& pair) {
+  Slice slice;
+  const auto end = SteadyClock::now() + kSlice;
+  for (auto now = SteadyClock::now(); now < end;) {
+    pair();
+    const auto later = SteadyClock::now();
+    slice.pairs_us.push_back(us_of(later - now));
+    now = later;
+  }
+  return slice;
+}
+
+// All threads begin at once; the sum of what they did in a second.
+double together(const std::function<std::function<void()>(int)>& worker) {
+  std::vector<std::thread> threads;
+  std::atomic<int> ready{0};
+  std::atomic<std::size_t> pairs{0};
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      const auto pair = worker(i);
+      ++ready;
+      while (ready < kThreads) std::this_thread::yield();
+      pairs += repeat(pair).pairs_us.size();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return static_cast<double>(pairs) / std::chrono::duration<double>(kSlice).count();
+}
+
+// hiredis and the very scripts of the store, one connection.
+class RawLock {
+ public:
+  RawLock(std::uint16_t port, const std::string& name, std::uint64_t client)
+      : connection_(redisConnect("127.0.0.1", port), &redisFree), client_{0x726177, client} {
+    if (!connection_ || connection_->err != 0) throw std::runtime_error("hiredis does not connect");
+    ask_.name = *store::LockName::checked(name);
+    ask_.kind = store::Kind::mutex;
+    ask_.shape = store::Shape::exclusive();
+    ask_.lease = kLease;
+    ask_.record.owner = "raw";
+    ask_.record.program = "bench";
+  }
+
+  void pair() {
+    ask_.owner = {client_, ++claims_};
+    const std::uint64_t fence = grant();
+    send(store::redis::ask_release(store::HoldKey{ask_, fence}, settings_));
+  }
+
+ private:
+  std::uint64_t grant() {
+    const auto reply =
+        send(store::redis::ask_grant(ask_, settings_, store::redis::Listens::not_yet));
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 2)
+      throw std::runtime_error("not granted");
+    return static_cast<std::uint64_t>(reply->element[1]->integer);
+  }
+
+  using ReplyPtr = std::unique_ptr<redisReply, decltype(&freeReplyObject)>;
+  ReplyPtr send(const store::redis::Question& question) {
+    ReplyPtr reply = send(store::redis::words_of(question, store::redis::ScriptAs::sha1));
+    if (reply->type != REDIS_REPLY_ERROR) return reply;
+    return send(store::redis::words_of(question, store::redis::ScriptAs::text));
+  }
+  ReplyPtr send(const Words& words) {
+    std::vector<const char*> argv;
+    std::vector<std::size_t> sizes;
+    for (const std::string& word : words) {
+      argv.push_back(word.data());
+      sizes.push_back(word.size());
+    }
+    auto* reply = redisCommandArgv(connection_.get(), static_cast<int>(words.size()), argv.data(),
+                                   sizes.data());
+    if (reply == nullptr) throw std::runtime_error("hiredis has no answer");
+    return {static_cast<redisReply*>(reply), &freeReplyObject};
+  }
+
+  std::unique_ptr<redisContext, decltype(&redisFree)> connection_;
+  const store::ClientId client_;
+  const store::redis::Settings settings_{};
+  store::GrantRequest ask_{};
+  std::uint64_t claims_ = 0;
+};
+
+AcquireOptions options() { return {.wait = 60s, .lease = kLease}; }
+
+void pair(const Mutex& mutex) { mutex.acquire(options()).value().release().value(); }
+
+double threads_on(const std::function<Mutex(int)>& lock) {
+  return together([&](int i) { return [mutex = lock(i)] { pair(mutex); }; });
+}
+
+// --- two processes ---
+
+// Arguments: URL, seconds. Tells how many pairs 16 threads made, and the longest wait for the lock in us.
+const Role kCrowd("crowd", [](Parent& parent, const Words& arguments) {
+  const auto client = connect(arguments.at(0)).value();
+  parent.tell("ready");
+  parent.hear();
+  std::atomic<std::uint64_t> pairs{0};
+  std::atomic<std::int64_t> longest{0};
+  const auto end = SteadyClock::now() + std::chrono::seconds(std::stoi(arguments.at(1)));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      const auto mutex = client.mutex("crowded");
+      while (SteadyClock::now() < end) {
+        const auto asked = SteadyClock::now();
+        auto hold = mutex.acquire(options()).value();
+        const auto waited = static_cast<std::int64_t>(us_of(SteadyClock::now() - asked));
+        for (auto seen = longest.load();
+             seen < waited && !longest.compare_exchange_weak(seen, waited);) {
+        }
+        ++pairs;
+        hold.release().value();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  parent.tell(std::to_string(pairs) + " " + std::to_string(longest));
+});
+
+void two_processes(const std::string& url) {
+  std::vector<std::unique_ptr<ChildProcess>> crowds;
+  for (int i = 0; i < 2; ++i) {
+    crowds.push_back(std::make_unique<ChildProcess>(kCrowd, Words{url, "5"}));
+    crowds.back()->hear(30s);
+  }
+  for (auto& crowd : crowds) crowd->tell("go");
+  std::vector<double> pairs;
+  double longest = 0;
+  for (auto& crowd : crowds) {
+    const std::string said = crowd->hear(60s);
+    pairs.push_back(std::stod(said));
+    longest = std::max(longest, std::stod(said.substr(said.find(' '))));
+  }
+  std::printf(
+      "two processes x %d threads, one lock  %6.0f pairs/s, shares %.0f:%.0f, longest wait %.1f "
+      "ms\n",
+      kThreads, (pairs[0] + pairs[1]) / 5, 100 * pairs[0] / (pairs[0] + pairs[1]),
+      100 * pairs[1] / (pairs[0] + pairs[1]), longest / 1000);
+}
+
+void run(int rounds) {
+  TestAuthority authority;
+  RedisServer server({.tls = RedisTls{authority.issue(), authority.certificate()}});
+  const std::string url = "redis://127.0.0.1:" + std::to_string(server.port());
+  const std::string tls_url =
+      "rediss://localhost:" + std::to_string(server.tls_port()) + "?ca=" + authority.certificate();
+  const auto client = connect(url).value();
+  const auto secure = connect(tls_url).value();
+  RawLock raw(server.port(), "raw", 100);
+  const auto alone = client.mutex("alone");
+  const auto alone_tls = secure.mutex("alone");
+
+  std::vector<double> raw_us, ours_us, tls_us, one_ratio, tls_ratio, many_raw, many, many_ratio,
+      crowd, crowd_ratio;
+  for (int round = 0; round < rounds; ++round) {
+    const Slice by_hand = repeat([&] { raw.pair(); });
+    const Slice ours = repeat([&] { pair(alone); });
+    const Slice tls = repeat([&] { pair(alone_tls); });
+    const double each_its_own = together([&](int i) {
+      const auto lock = std::make_shared<RawLock>(server.port(), "raw" + std::to_string(i),
+                                                  200 + static_cast<std::uint64_t>(i));
+      return [lock] { lock->pair(); };
+    });
+    const double shared =
+        threads_on([&](int i) { return client.mutex("many" + std::to_string(i)); });
+    const double one_lock = threads_on([&](int) { return client.mutex("one"); });
+    raw_us.push_back(by_hand.p50());
+    ours_us.push_back(ours.p50());
+    tls_us.push_back(tls.p50());
+    one_ratio.push_back(ours.p50() / by_hand.p50());
+    tls_ratio.push_back(tls.p50() / ours.p50());
+    many_raw.push_back(each_its_own);
+    many.push_back(shared);
+    many_ratio.push_back(shared / each_its_own);
+    crowd.push_back(one_lock);
+    crowd_ratio.push_back(one_lock / by_hand.per_second());
+  }
+  std::printf(
+      "one caller, p50 of a pair   hiredis %6.1f us   ours %6.1f us   %.2f x   goal <= 1.15\n",
+      median(raw_us), median(ours_us), median(one_ratio));
+  std::printf(
+      "the same over TLS                             ours %6.1f us   %.2f x plain   goal <= 2.5\n",
+      median(tls_us), median(tls_ratio));
+  std::printf(
+      "%d callers, %d locks   a connection each %6.0f/s   ours %6.0f/s   %.2f x   goal >= 1.2\n",
+      kThreads, kThreads, median(many_raw), median(many), median(many_ratio));
+  std::printf(
+      "%d threads, one lock   ours %6.0f/s   %.2f x the raw pairs of one caller   goal >= 4\n",
+      kThreads, median(crowd), median(crowd_ratio));
+  two_processes(url);
+}
+
+}  // namespace
+}  // namespace holdfast::test
+
+int main(int argc, char** argv) {
+  if (const auto code = holdfast::test::run_role(argc, argv)) return *code;
+  holdfast::test::run(argc > 1 ? std::atoi(argv[1]) : 7);
+}

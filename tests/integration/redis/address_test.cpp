@@ -1,0 +1,78 @@
+#include "store/redis/address.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "support/temp_folder.hpp"
+
+namespace holdfast::store::redis {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Result<Address> parsed(const std::string& url) { return Url::parse(url).and_then(parse_address); }
+
+TEST(RedisAddress, HasDefaults) {
+  const auto it = parsed("redis://");
+  ASSERT_TRUE(it) << it.error().text();
+  EXPECT_EQ(to_string(*it), "127.0.0.1:6379");
+  EXPECT_FALSE(it->tls);
+  EXPECT_EQ(it->database, 0u);
+  EXPECT_TRUE(it->interop);
+}
+
+TEST(RedisAddress, SaysEverythingInItsPlace) {
+  const auto it =
+      parsed("rediss://me:secret@db:7000/3?interop=off&ca=/ca.pem&cert=/c&key=/k&server_name=x");
+  ASSERT_TRUE(it) << it.error().text();
+  EXPECT_TRUE(it->tls);
+  EXPECT_EQ(it->user, "me");
+  EXPECT_EQ(it->password, "secret");
+  EXPECT_EQ(it->endpoint, (transport::Endpoint{"db", 7000}));
+  EXPECT_EQ(it->database, 3u);
+  EXPECT_FALSE(it->interop);
+  EXPECT_EQ(it->tls_settings.ca_file, "/ca.pem");
+  EXPECT_EQ(it->tls_settings.server_name, "x");
+  EXPECT_TRUE(it->tls_settings.verify);
+  EXPECT_EQ(to_string(*it), "db:7000");
+}
+
+TEST(RedisAddress, MayBeASocket) {
+  const auto it = parsed("redis+unix:///run/my%20redis.sock?database=2");
+  ASSERT_TRUE(it) << it.error().text();
+  EXPECT_EQ(it->socket_path, "/run/my redis.sock");
+  EXPECT_EQ(it->database, 2u);
+}
+
+TEST(RedisAddress, TakesThePasswordFromElsewhere_F137) {
+  const test::TempFolder folder;
+  const std::string file = folder.path() + "/password";
+  std::ofstream(file) << "from file\nmore\n";
+  EXPECT_EQ(parsed("redis://h?password_file=" + file)->password, "from file");
+  ::setenv("HOLDFAST_TEST_PASSWORD", "from environment", 1);
+  EXPECT_EQ(parsed("redis://h?password_env=HOLDFAST_TEST_PASSWORD")->password, "from environment");
+  ::unsetenv("HOLDFAST_TEST_PASSWORD");
+  EXPECT_EQ(parsed("redis://h?password_env=HOLDFAST_TEST_PASSWORD").error(),
+            Errc::invalid_argument);
+  EXPECT_EQ(parsed("redis://h?password_file=/nowhere/at/all").error(), Errc::permission);
+}
+
+TEST(RedisAddress, SaysWhatIsWrongAndNeverThePassword_F137_F138) {
+  for (const char* url :
+       {"redis:host", "redis://u:secret@h/x", "redis://u:secret@h/-1", "redis://u:secret@h?what=1",
+        "redis://u:secret@h?interop=maybe", "redis://u:secret@h?ca=/x",
+        "rediss://u:secret@h?cert=/x", "redis+unix://", "redis+unix://u:secret@h/x",
+        "redis://u:secret@a,b", "redis://u:secret@h?database=1e3", "redis://u:pa?secret=x@h",
+        "redis://u:pa?x=secret@h"}) {
+    const auto it = parsed(url);
+    ASSERT_FALSE(it) << url;
+    EXPECT_EQ(it.error(), Errc::invalid_argument) << url;
+    EXPECT_THAT(it.error().text(), Not(HasSubstr("secret"))) << url;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::store::redis

@@ -1,0 +1,69 @@
+#include <set>
+
+#include "holdfast/holdfast.hpp"
+#include "integration/redis/redisson_like.hpp"
+#include "integration/redis/script_client.hpp"
+#include "rules/glob.hpp"
+#include "store/redis/lock_names.hpp"
+
+#include "gtest/gtest.h"
+
+namespace holdfast::test {
+namespace {
+
+using namespace store;
+
+TEST(RedisNames, AreFoundAmongOtherKeys) {
+  RedisServer server;
+  ScriptClient client(server);
+  std::set<std::string> expected;
+  for (int i = 0; i < 50; ++i) {
+    server.must({"SET", "other:" + std::to_string(i), "x"});
+    expected.insert("lock " + std::to_string(i) + (i % 3 == 0 ? "}" : ""));
+  }
+  for (const std::string& name : expected) client.granted(client.claim(name));
+  server.must({"SET", "holdfast_lock:nonsense", "x"});
+
+  std::set<std::string> found;
+  std::string cursor(redis::kFirstNames);
+  do {
+    const auto reply = redis::names_in(server.must(redis::ask_names(cursor)));
+    const auto& some = std::get<redis::SomeNames>(reply);
+    for (const LockName& name : some.names) found.insert(name.bytes());
+    cursor = some.cursor;
+  } while (cursor != redis::kFirstNames);
+  EXPECT_EQ(found, expected);
+}
+
+TEST(RedisNames, ALockThatOnlyRedissonUsesIsFoundByItsName) {
+  RedisServer server;
+  RedissonLike(server).lock("theirs");
+  const Client client = connect("redis://127.0.0.1:" + std::to_string(server.port())).value();
+  const auto found = client.inspect("theirs").value();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].holders.at(0).record.owner, RedissonLike::owner());
+  EXPECT_TRUE(client.inspect("the*").value().empty());
+}
+
+TEST(RedisNames, APatternWithoutStarsIsOneName) {
+  EXPECT_EQ(redis::only_name("a b")->bytes(), "a b");
+  EXPECT_EQ(redis::only_name("a\\*\\?\\\\")->bytes(), "a*?\\");
+  EXPECT_EQ(redis::only_name("a\\")->bytes(), "a\\");
+  for (const std::string_view pattern : {"", "*", "a?", "a\\\\*"}) {
+    EXPECT_FALSE(redis::only_name(pattern)) << pattern;
+  }
+  for (const std::string_view pattern : {"a\\*\\?\\\\", "a\\", "a[b]"}) {
+    EXPECT_TRUE(rules::glob_matches(pattern, redis::only_name(pattern)->bytes())) << pattern;
+  }
+}
+
+TEST(RedisNames, WhatIsNoReplyIsNone) {
+  for (const redis::Reply& reply :
+       {redis::Reply{}, redis::Reply{.type = redis::Reply::Type::array},
+        redis::Reply{.type = redis::Reply::Type::array, .items = {{}, {}}}}) {
+    EXPECT_TRUE(std::holds_alternative<NoAnswer>(redis::names_in(reply)));
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::test
