@@ -7,6 +7,9 @@
 #if defined(__SANITIZE_THREAD__)
 #define HOLDFAST_NEEDS_THREADS_IN_A_CHILD() \
   GTEST_SKIP() << "ThreadSanitizer has no threads in the child of a process with threads"
+#elif defined(__SANITIZE_ADDRESS__)
+#define HOLDFAST_NEEDS_THREADS_IN_A_CHILD() \
+  GTEST_SKIP() << "AddressSanitizer forks with locks of its allocator held: new threads may hang"
 #else
 #define HOLDFAST_NEEDS_THREADS_IN_A_CHILD() static_cast<void>(0)
 #endif
