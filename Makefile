@@ -25,7 +25,7 @@ help:
 	@echo 'make demo      build the program and show what goes wrong without a lock, and not with one'
 	@echo 'make test      build and run every test, the simulation and the models'
 	@echo 'make asan      the suites under AddressSanitizer and UndefinedBehaviorSanitizer'
-	@echo 'make tsan      the suites under ThreadSanitizer'
+	@echo 'make tsan      the library under ThreadSanitizer'
 	@echo 'make sim       the simulation for as long as you like: SEEDS=$(SEEDS), HOURS=..., FIRST=random'
 	@echo 'make fuzz      libFuzzer over every reader of foreign bytes; RUNS=1000000 each, or SECONDS=60'
 	@echo 'make torture   10,000 acquires and 500 faults on real stores (SEED=$(SEED)); reports in build/torture'

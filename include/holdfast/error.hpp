@@ -15,7 +15,7 @@ namespace holdfast {
 // What went wrong. "No" and "no idea" are different answers: see Outcome.
 enum class Errc {
   busy = 1,          // somebody else holds it, and the call was not to wait
-  timed_out,         // not granted within AcquireOptions::wait
+  timed_out,         // not granted within AcquireOptions::wait, and the store said so
   cancelled,         // given up on request; nothing stays behind
   lost,              // the lock was no longer ours
   unknown,           // no answer came: it may or may not have happened

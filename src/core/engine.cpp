@@ -564,12 +564,14 @@ void Engine::mend(TimePoint now, Outbox& out) {
     each = rooms_.upper_bound(key);
   }
   for (auto each = waiters_.begin(); each != waiters_.end();) {
-    const auto& [op, waiter] = *each++;
+    const OpId op = each->first;
+    const Waiter& waiter = each->second;
     if (waiter.astray) {
       refuse(op, Errc::out_of_memory, nullptr, now, out);
     } else if (waiter.leaving) {
-      leave(op, *waiter.leaving, now, out);
+      leave(op, *waiter.leaving, now, out);  // others of its queue may go with it
     }
+    each = waiters_.upper_bound(op);
   }
 }
 

@@ -210,7 +210,6 @@ void Connection::use(std::unique_ptr<Stream> stream) {
     connected_ = true;
   }
   lives_.begin(parts_.clock.now());
-  ++reconnects_;
   role_.open();
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -66,9 +65,6 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
   void interrupt(const BlockedCaller& caller) { role_.interrupt(caller); }
   void close();
 
-  // How often there was a new connection: for tests.
-  std::uint64_t reconnects() const { return reconnects_; }
-
  private:
   bool read_once(TimePoint until) override;
   void interrupt() override;
@@ -90,7 +86,6 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
   const Parts parts_;
   const transport::Fd interrupted_;  // eventfd
   const LoopTasks tasks_;
-  std::atomic<std::uint64_t> reconnects_{0};
 
   ShortLives lives_;  // only the loop's
 
