@@ -184,7 +184,8 @@ TEST_P(ClientScenarios, S08_ADeadServerIsAnErrorAndThenWorksAgain) {
   ASSERT_FALSE(down);
   EXPECT_NE(down.error(), Errc::busy);
   ASSERT_TRUE(on().fixture().restart(false));
-  EXPECT_TRUE(on().acquire(alice));
+  const auto works_again = [&] { return on().acquire(alice).has_value(); };
+  EXPECT_TRUE(on().comes_true(works_again, 10s)) << "the client finds the server by itself";
 }
 
 // The link loses answers and nothing else. Towards the end it may lose everything, so that not even the

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kFirstPause = 20ms;
-constexpr Duration kLongestPause = 2s;
+constexpr Duration kLongestPause = 1s;
 
 }  // namespace
 
