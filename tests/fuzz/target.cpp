@@ -19,7 +19,7 @@ Target::Target(std::string name, Run run) {
 
 const std::map<std::string, Target::Run>& Target::all() { return targets(); }
 
-void require(bool holds, const std::string& what) {
+void require(bool holds, const char* what) {
   if (!holds) throw Broken(what);
 }
 

@@ -30,6 +30,6 @@ class Broken : public std::logic_error {
 };
 
 // Throws Broken unless it holds.
-void require(bool holds, const std::string& what);
+void require(bool holds, const char* what);
 
 }  // namespace holdfast::fuzz

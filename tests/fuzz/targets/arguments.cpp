@@ -1,5 +1,6 @@
 // The command line: every command's options, what `run` makes of them, and its guardian's plan.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,14 @@ void parse(const Parse& parse) {
   }
 }
 
+// They are the same at each input.
+const std::vector<cli::Option>& options_of(const cli::Command& command) {
+  static std::map<std::string, std::vector<cli::Option>> known;
+  const auto [found, is_new] = known.try_emplace(std::string(command.name));
+  if (is_new) found->second = cli::all_options(command);
+  return found->second;
+}
+
 void check_command_part(const Words& words, const cli::Arguments& arguments) {
   if (!arguments.has_command()) return;
   const Words& command = arguments.command();
@@ -52,7 +61,7 @@ const Target kArguments("arguments", [](std::string_view bytes) {
   const cli::Command* chosen = cli::find_command(words[0]);
   for (const cli::Command& command : cli::commands()) {
     if (chosen != nullptr && chosen->name != command.name) continue;
-    const auto options = cli::all_options(command);
+    const auto& options = options_of(command);
     const Words rest(words.begin() + 1, words.end());
     parse([&] {
       const auto arguments = cli::Arguments::parse(options, rest, command.after_dashes);

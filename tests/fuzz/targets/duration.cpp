@@ -49,7 +49,7 @@ const Target kFraction("fraction", [](std::string_view bytes) {
   for (const auto& [unit, length] :
        {std::pair<const char*, Duration>{"h", 1h}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}}) {
     require(cli::parse_duration(number + unit) == whole * length + part * (length / 1000),
-            number + unit + " is exact");
+            "three digits behind the point are exact");
   }
 });
 
