@@ -15,6 +15,10 @@ include(GoogleTest)
 add_library(holdfast-test-build INTERFACE)
 target_link_libraries(holdfast-test-build INTERFACE holdfast-build GTest::gmock GTest::gtest)
 target_include_directories(holdfast-test-build INTERFACE "${PROJECT_SOURCE_DIR}/tests")
+# It is the library that is looked at for undefined behaviour; in the tests this costs g++ a third of its time.
+if(HOLDFAST_SANITIZE MATCHES "undefined" AND NOT HOLDFAST_SANITIZE MATCHES "fuzzer")
+  target_compile_options(holdfast-test-build INTERFACE -fno-sanitize=undefined)
+endif()
 
 function(holdfast_sources variable folder)
   cmake_parse_arguments(PARSE_ARGV 2 arg "TESTS" "" "")

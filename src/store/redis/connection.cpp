@@ -1,6 +1,7 @@
 #include "store/redis/connection.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 
 #include <array>
@@ -16,6 +17,7 @@ constexpr Duration kSilenceTick = 500ms;
 constexpr Duration kSilence = 1s;      // after the deadline of the oldest question
 constexpr Duration kFlushAgain = 1ms;  // a socket that takes nothing more
 constexpr Duration kIdle = 2ms;        // longer than a caller needs from one question to its next
+constexpr int kAnswersAtOnce = 4;
 constexpr std::size_t kMostUnsent = 64 * 1024 * 1024;
 
 }  // namespace
@@ -47,7 +49,11 @@ void Connection::ask(std::span<const std::string> words, std::unique_ptr<Asker> 
   if (loop_reads_ && !asker->waits()) watch(true);
   open_.push_back(std::move(asker));
   if (!silence_watched_) watch_silence();
-  if (!writing_ && !flush_waits_) flush(lock);
+  if (!gathering_) flush_unless_others_will(lock);
+}
+
+void Connection::flush_unless_others_will(std::unique_lock<std::mutex>& lock) {
+  if (connected_ && !writing_ && !flush_waits_) flush(lock);
 }
 
 // Writes what there is, also what others leave here meanwhile.
@@ -74,7 +80,7 @@ void Connection::flush_later() {
   tasks_.call_at(later(parts_.clock.now(), kFlushAgain), [this] {
     std::unique_lock lock(mutex_);
     flush_waits_ = false;
-    if (connected_ && !writing_) flush(lock);
+    flush_unless_others_will(lock);
   });
 }
 
@@ -135,8 +141,40 @@ bool Connection::read_once(TimePoint until) {
   return false;
 }
 
+// While answers are handed out, a few at a time: whoever has got one is about to ask its next question. The
+// reader lets them run and sends these questions at once, which is cheaper for us and for the server. Not all
+// of a batch, or the server would have nothing to do meanwhile.
+class Connection::Gathering {
+ public:
+  explicit Gathering(Connection& connection) : connection_(connection) {}
+  Gathering(const Gathering&) = delete;
+  Gathering& operator=(const Gathering&) = delete;
+  ~Gathering() { send(); }
+
+  // Under mutex_. A single answer is followed by a single question at the most.
+  void before_one() {
+    if (++answers_ == 2) connection_.gathering_ = true;
+  }
+  void after_one() {
+    if (answers_ == kAnswersAtOnce) send();
+  }
+
+ private:
+  void send() {
+    if (std::exchange(answers_, 0) < 2) return;
+    ::sched_yield();
+    std::unique_lock lock(connection_.mutex_);
+    connection_.gathering_ = false;
+    connection_.flush_unless_others_will(lock);
+  }
+
+  Connection& connection_;
+  int answers_ = 0;
+};
+
 // False: there is something that answers nothing.
 bool Connection::hand_out() {
+  Gathering gathering(*this);
   while (auto reply = reader_.next()) {
     std::unique_ptr<Asker> asker;
     {
@@ -144,8 +182,10 @@ bool Connection::hand_out() {
       if (open_.empty()) return false;
       asker = std::move(open_.front());
       open_.pop_front();
+      gathering.before_one();
     }
     asker->answered(std::move(*reply));
+    gathering.after_one();
   }
   return !reader_.broken();
 }

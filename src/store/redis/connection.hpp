@@ -46,7 +46,7 @@ class Asker {
 // Silence      If the oldest question has had no answer for a second after its deadline, the connection
 //              counts as dead, and another one is made.
 // Threads      All members from any thread. Writers do not wait for each other: whoever comes while
-//              another one is writing leaves its words to that one.
+//              another one is writing, or is handing out answers, leaves its words to that one.
 // Lifetime     close() before the destructor, not from inside an answer.
 class Connection final : transport::ReadRole::Connection, Loop::Ready {
  public:
@@ -72,6 +72,9 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
   void ended() override;
   void on_ready(std::uint32_t) override { role_.loop_turn(); }
 
+  class Gathering;
+
+  void flush_unless_others_will(std::unique_lock<std::mutex>&);
   void flush(std::unique_lock<std::mutex>&);
   void flush_later();
   void watch(bool on);
@@ -99,6 +102,7 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
   bool closed_ = false;
   bool writing_ = false;  // a thread is in Stream::write()
   bool flush_waits_ = false;
+  bool gathering_ = false;  // the reader is handing out, and will send what is asked meanwhile
   bool silence_watched_ = false;
   bool loop_reads_ = false;                  // if anybody
   bool watched_ = false;                     // what the loop was told

@@ -150,8 +150,8 @@ TEST(RedissonAndOurs, MistakesAreFound) {
   RedisServer server;
   for (const Mistake& mistake : {
            Mistake{Kind::mutex,
-                   {"redis.call('EXISTS', N, LOCK, HOLDS, LINE) == 0",
-                    "redis.call('EXISTS', LOCK, HOLDS, LINE) == 0"}},
+                   {"redis.call('EXISTS', name, lock, holds, line, queue) == 0",
+                    "redis.call('EXISTS', lock, holds, line, queue) == 0"}},
            Mistake{
                Kind::mutex,
                {"if foreign and (foreign.writer or ask.form == EXCLUSIVE) then", "if false then"}},

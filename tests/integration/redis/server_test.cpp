@@ -193,8 +193,11 @@ class SaysNo {
     proxy_.set(Way::to_client,
                {.rewrite = [error](std::string& bytes) { bytes = "-" + error + "\r\n"; }});
   }
+  // A question that was spoilt already is not answered in the server's own words.
   ~SaysNo() {
-    for (const Way way : kBothWays) proxy_.set(way, {});
+    proxy_.set(Way::to_server, {});
+    std::this_thread::sleep_for(50ms);
+    proxy_.set(Way::to_client, {});
   }
   SaysNo(const SaysNo&) = delete;
   SaysNo& operator=(const SaysNo&) = delete;
@@ -220,7 +223,8 @@ TEST_F(RedisFault, AServerThatIsNotReadyIsAskedAgain_F050_F051_F052) {
       return asked;
     }();
     const Stopwatch watch;
-    EXPECT_TRUE(std::move(pending).get()) << error;
+    const auto result = std::move(pending).get();
+    EXPECT_TRUE(result) << error << ": " << result.error().text();
     EXPECT_LT(watch.elapsed(), 5s);
   }
 }

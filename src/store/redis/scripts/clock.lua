@@ -1,11 +1,5 @@
--- Time, and what is told to others. All times are microseconds of the server's clock; they and the fences
--- stay below 2^53, so a Lua number holds them exactly.
-
--- These two functions are the only ones that look at a clock.
-local function clock()
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000000 + tonumber(time[2])
-end
+-- Time, and what is told to others. All times are microseconds of the server's clock.
+--#include quick.lua
 
 local function left_of(key)
   local ms = redis.call('PTTL', key)
@@ -24,9 +18,4 @@ end
 local function publish(command, channel, message)
   local heard = redis.pcall(command, channel, message)
   return type(heard) == 'number' and heard or -1
-end
-
--- A number in digits: Lua itself would write 1.79e+15.
-local function digits(number)
-  return string.format('%.0f', number)
 end

@@ -1,5 +1,4 @@
--- The keys of one lock, a hold as it is packed, and fences: what every script needs, and all that the common
--- cases need. Each function that is defined costs time, also if it is not called.
+-- The keys of one lock, a hold as it is packed, and fences: what every script needs.
 --
 --   N                    hash, Redisson's: owner -> 1; of a shared mutex also mode, and owner:write of a writer
 --   holdfast_lock:{N}    hash: kind, of, holds, taken, writers, upgraders, turns, open; h<owner> a packed
@@ -19,7 +18,6 @@
 
 local MUTEX, SHARED, SEMAPHORE = 0, 1, 2
 local EXCLUSIVE, READER, UPGRADEABLE = 0, 1, 2
-local MAX_EXACT = 9007199254740992 -- 2^53
 local MANY = 1000 -- of what one script does of a kind; the rest is left to the next
 
 local interop = ARGV[1] == '1'
@@ -57,30 +55,13 @@ local function fence_counter()
   return counter and tonumber(counter)
 end
 
--- A fence and its spares; none if the numbers have run out. The counter stays behind the clock as long as
--- the clock is right, so a server that has forgotten it goes on above it. It is not written yet.
 local function next_fence(spare)
-  local counter = fence_counter()
-  if not counter then return now, 0 end
-  if counter >= MAX_EXACT - 1000000 then return nil end
-  local fence = math.max(counter + 1, now - spare)
-  return fence, math.max(0, math.min(spare, now - fence))
+  return fence_after(fence_counter(), now, spare)
 end
 
 local function take_fence(fence, spare)
   redis.call('SET', FENCE, digits(fence + spare))
   if not interop then expire(FENCE, now + tonumber(ARGV[4]) * 1000) end -- Redisson never lets it expire
-end
-
-
--- A hold of a mutex that nobody waits for, if it is in order; nil if one has to look closer.
-local function plain_hold(owner, fence)
-  local stored = redis.call('HMGET', LOCK, 'kind', 'h' .. owner)
-  if stored[1] ~= '0' or not stored[2] or redis.call('EXISTS', LINE) == 1 then return nil end
-  local hold = unpack_hold(stored[2])
-  local ends = tonumber(redis.call('ZSCORE', HOLDS, owner) or 0)
-  local plain = hold.fence == fence and hold.offered == 0 and hold.revoked == 0 and ends > now
-  return plain and hold or nil
 end
 
 -- As Redisson does when a mutex is free: one waiter of each client, and the first of the fair ones.

@@ -3,13 +3,20 @@
 -- Keys        1 N   2 holdfast_lock:{N}
 -- Arguments   1-4 as in keys.lua   5 kind   6 owner   7 fence
 -- Replies     released, or waited for: others stand in line; or gone
---#include keys.lua
+--#include quick.lua
 
-use(KEYS[1], KEYS[2])
-if ARGV[5] == '0' and plain_hold(ARGV[6], tonumber(ARGV[7])) and redis.call('HDEL', N, ARGV[6]) == 1 then
-  redis.call('DEL', LOCK, HOLDS)
-  if interop then tell_mutex_is_free() end
-  return 'released'
+if ARGV[5] == '0' then
+  local name, lock, owner = KEYS[1], KEYS[2], ARGV[6]
+  local tag = lock:sub(#'holdfast_lock:' + 1)
+  local holds, line = 'holdfast_holds:' .. tag, 'holdfast_line:' .. tag
+  local redisson = ARGV[1] == '1' and (name:find('{', 1, true) and name or '{' .. name .. '}')
+  local queue = redisson and 'redisson_lock_queue:' .. redisson or line
+  if is_plain_hold(lock, holds, owner, tonumber(ARGV[7]), clock(), line, queue)
+    and redis.call('HDEL', name, owner) == 1 then
+    redis.call('DEL', lock, holds)
+    if redisson then redis.pcall(ARGV[2], 'redisson_lock__channel:' .. redisson, '0') end -- it needs a right
+    return 'released'
+  end
 end
 
 --#include line.lua

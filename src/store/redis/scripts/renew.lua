@@ -9,7 +9,8 @@
 local function renew_quickly(item)
   interop = item.interop
   use(item.name, item.lock)
-  if item.kind ~= MUTEX or not plain_hold(item.owner, item.fence) then return false end
+  if item.kind ~= MUTEX then return false end
+  if not is_plain_hold(LOCK, HOLDS, item.owner, item.fence, now, LINE, LINE) then return false end
   if redis.call('HEXISTS', N, item.owner) == 0 then return false end
   local ends = now + item.lease
   expire(N, ends) -- first: a script that has written goes on even if memory is short

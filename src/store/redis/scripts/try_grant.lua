@@ -11,42 +11,43 @@
 --             {rejected, kind, the kind it is}   {rejected, foreign}: N is nothing of ours
 --             {rejected, size, there are, asked of}   {rejected, many, there are, asked for}
 --             {rejected, lost}   {rejected, forced}: the hold to be exchanged   {rejected, full}: no fences left
---#include keys.lua
+--#include quick.lua
+
+-- A mutex that nobody has and nobody waits for.
+if ARGV[5] == '0' then
+  local name, lock, owner = KEYS[1], KEYS[2], ARGV[6]
+  local tag = lock:sub(#'holdfast_lock:' + 1)
+  local holds, line = 'holdfast_holds:' .. tag, 'holdfast_line:' .. tag
+  local redisson = ARGV[1] == '1' and (name:find('{', 1, true) and name or '{' .. name .. '}')
+  local queue = redisson and 'redisson_lock_queue:' .. redisson or line
+  if redis.call('EXISTS', name, lock, holds, line, queue) == 0 then
+    local counter_key = redisson and 'redisson_lock_token:' .. redisson or 'holdfast_fence:' .. tag
+    local now = clock()
+    local fence, spare = fence_after(tonumber(redis.call('GET', counter_key) or nil), now, tonumber(ARGV[11]))
+    if fence then
+      local ends = now + tonumber(ARGV[10])
+      local expires = digits(math.ceil(ends / 1000)) -- never earlier: Redis counts in milliseconds
+      redis.call('SET', counter_key, digits(fence + spare)) -- first: it is what fails if memory is short
+      if not redisson then redis.call('PEXPIREAT', counter_key, digits(math.ceil(now / 1000 + tonumber(ARGV[4])))) end
+      redis.call('HSET', lock, 'kind', '0', 'of', '1', 'holds', '1', 'writers', '1', 'h' .. owner,
+        cmsgpack.pack({ fence, spare, 0, 1, 1, 0, 0, {}, '', 0, ARGV[12] })) -- as pack_hold() does
+      redis.call('ZADD', holds, digits(ends), owner)
+      redis.call('PEXPIREAT', lock, expires)
+      redis.call('PEXPIREAT', holds, expires)
+      redis.call('HSET', name, owner, '1')
+      redis.call('PEXPIREAT', name, expires)
+      return { 'granted', fence, spare, tonumber(ARGV[10]) }
+    end
+  end
+end
+
+--#include line.lua
 
 local asked_kind, owner = tonumber(ARGV[5]), ARGV[6]
 local lease, wants_line = tonumber(ARGV[10]), ARGV[13] == '1'
 local ask = { form = tonumber(ARGV[7]), take = tonumber(ARGV[8]), of = tonumber(ARGV[9]),
   spare = tonumber(ARGV[11]), record = ARGV[12], confirm = tonumber(ARGV[15]), old = ARGV[16],
   old_fence = tonumber(ARGV[17]), behind = '', listens = tonumber(ARGV[18]) }
-
--- A mutex that nobody has and nobody waits for.
-local function is_untouched()
-  if asked_kind ~= MUTEX then return false end
-  if interop and redis.call('EXISTS', redisson('redisson_lock_queue')) == 1 then return false end
-  return redis.call('EXISTS', N, LOCK, HOLDS, LINE) == 0
-end
-
-local function grant_untouched(fence, spare)
-  local ends = now + lease
-  take_fence(fence, spare) -- first: it is what fails if memory is short
-  redis.call('HSET', LOCK, 'kind', MUTEX, 'of', 1, 'holds', 1, 'taken', 0, 'writers', 1, 'upgraders', 0, 'h' .. owner,
-    pack_hold({ fence = fence, spare = spare, form = EXCLUSIVE, take = 1, of = 1, offered = 0, revoked = 0,
-      slots = {}, old = '', old_fence = 0, record = ask.record }))
-  redis.call('ZADD', HOLDS, ends, owner)
-  expire(LOCK, ends)
-  expire(HOLDS, ends)
-  redis.call('HSET', N, owner, 1)
-  expire(N, ends)
-  return { 'granted', fence, spare, lease }
-end
-
-use(KEYS[1], KEYS[2])
-if is_untouched() then
-  local fence, spare = next_fence(ask.spare)
-  if fence then return grant_untouched(fence, spare) end
-end
-
---#include line.lua
 
 -- Why this claim can never be granted as things are.
 local function objection(own)
