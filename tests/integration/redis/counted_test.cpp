@@ -187,6 +187,10 @@ class CountedRenewals : public Counted {
   };
   static Renewals renewals_in(RedisMonitor& monitor) {
     Renewals found;
+    add_renewals_in(monitor, found);
+    return found;
+  }
+  static void add_renewals_in(RedisMonitor& monitor, Renewals& found) {
     for (const MonitoredCommand& each : asked_in(monitor)) {
       if (!runs(each, k_renew_script)) {
         ++found.others;
@@ -200,7 +204,6 @@ class CountedRenewals : public Counted {
         found.of[each.text.substr(at, each.text.find('"', at) - at)].push_back(each.at);
       }
     }
-    return found;
   }
 };
 
@@ -216,8 +219,13 @@ TEST_F(CountedRenewals, TenThousandLocksAreRenewedAHundredAtATime_F042) {
   for (Pending<Hold>& each : asked) holds.push_back(std::move(each).get().value());
   std::this_thread::sleep_for(kLease / 2);  // all of them had their first
   RedisMonitor monitor(server);
-  std::this_thread::sleep_for(2 * (kLease / 3 + kLease / 30));
-  const Renewals found = renewals_in(monitor);
+  Renewals found;
+  std::size_t periods = 0;
+  do {  // a machine that is busy with other things may be late
+    std::this_thread::sleep_for(2 * (kLease / 3 + kLease / 30));
+    add_renewals_in(monitor, found);
+    periods += 2;
+  } while (found.of.size() < kMany && periods < 8);
   std::size_t most = 0, all = 0;
   for (const std::size_t each : found.batches) {
     most = std::max(most, each);
@@ -229,15 +237,15 @@ TEST_F(CountedRenewals, TenThousandLocksAreRenewedAHundredAtATime_F042) {
     most_of_one = std::max(most_of_one, times.size());
   }
   std::printf(
-      "%zu locks, two periods: %zu renewals in %zu commands, %zu at the most in one; %zu to %zu of "
+      "%zu locks, %zu periods: %zu renewals in %zu commands, %zu at the most in one; %zu to %zu of "
       "each\n",
-      kMany, all, found.batches.size(), most, fewest_of_one, most_of_one);
+      kMany, periods, all, found.batches.size(), most, fewest_of_one, most_of_one);
   EXPECT_EQ(found.of.size(), kMany);
   EXPECT_LE(most, 100U);
   EXPECT_GE(fewest_of_one, 1U);
-  EXPECT_LE(most_of_one, 3U);
+  EXPECT_LE(most_of_one, periods + 1);
   EXPECT_LE(found.batches.size(), 2 * all / 100 + 10) << "they have company";
-  EXPECT_EQ(found.others, 0);
+  EXPECT_LE(found.others, 1) << "the ear's ping";
   for (const Hold& hold : holds) ASSERT_TRUE(hold.valid());
 }
 

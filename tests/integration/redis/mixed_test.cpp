@@ -30,6 +30,7 @@ class Holders {
     return beside;
   }
   void drops(const std::string& who) { held_.erase(who); }
+  void drops_all() { held_.clear(); }
   bool has(const std::string& who) const { return held_.contains(who); }
 
  private:
@@ -39,7 +40,8 @@ class Holders {
 class Mixed {
  public:
   Mixed(RedisServer& server, Kind kind, unsigned seed, std::vector<Edit> mistakes = {})
-      : ours_(server, 1, {.silence_is_absence = false}, std::move(mistakes)),
+      : server_(server),
+        ours_(server, 1, {.silence_is_absence = false}, std::move(mistakes)),
         java_(server),
         kind_(kind),
         random_(seed) {}
@@ -53,7 +55,41 @@ class Mixed {
   int javas() const { return java_grants_; }
 
  private:
-  void step() { below(3) != 0 ? java_step(static_cast<int>(below(kThreads))) : our_step(); }
+  void step() {
+    if (below(20) == 0) return all_end();
+    if (below(10) == 0) return late_step();
+    below(3) != 0 ? java_step(static_cast<int>(below(kThreads))) : our_step();
+  }
+
+  // All holders die until their leases are over, or an operator of Redisson's frees the lock by force. What is
+  // in line stays, and so do our keys, by which those who were thrown out may still be taken for holders.
+  void all_end() {
+    if (below(2) == 0) {
+      java_.force_unlock(kName);
+      server_.must({"DEL", kName});
+    } else {
+      server_.must({"DEL", kName});
+      for (const HoldKey& key : held_) {
+        server_.must(
+            {"ZADD", "holdfast_holds:{" + kName + "}", "XX", "1", redis::owner_text(key.owner)});
+      }
+    }
+    holders_.drops_all();
+    ended_.insert(ended_.end(), held_.begin(), held_.end());
+    held_.clear();
+  }
+
+  // One of ours that was thrown out does not know yet. It must not do harm to those who have it now.
+  void late_step() {
+    if (ended_.empty()) return;
+    const HoldKey key = ended_.back();
+    if (below(2) == 0) {
+      if (std::holds_alternative<Renewed>(ours_.renew(key))) problem_ = "what ended was renewed";
+      return;
+    }
+    ours_.release(key);
+    ended_.pop_back();
+  }
 
   unsigned below(unsigned bound) { return static_cast<unsigned>(random_() % bound); }
 
@@ -113,6 +149,7 @@ class Mixed {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
+  RedisServer& server_;
   ScriptClient ours_;
   RedissonLike java_;
   const Kind kind_;
@@ -121,6 +158,7 @@ class Mixed {
   std::map<int, bool> writes_;
   std::vector<GrantRequest> waiting_;
   std::vector<HoldKey> held_;
+  std::vector<HoldKey> ended_;  // which their clients do not know
   std::string problem_;
   int our_grants_ = 0;
   int java_grants_ = 0;
@@ -157,6 +195,8 @@ TEST(RedissonAndOurs, MistakesAreFound) {
                {"if foreign and (foreign.writer or ask.form == EXCLUSIVE) then", "if false then"}},
            Mistake{Kind::shared_mutex,
                    {"(foreign.writer or ask.form == EXCLUSIVE)", "foreign.writer"}},
+           Mistake{Kind::shared_mutex,
+                   {"== holds + 1 and all_are_ours() then", "== holds + 1 then"}},
            Mistake{Kind::shared_mutex, {"redis.call('SET', reader_key(owner, 1), '1')", ""}},
            Mistake{Kind::shared_mutex, {"redis.call('HSET', N, 'mode', 'write')", ""}},
            Mistake{Kind::shared_mutex,

@@ -56,4 +56,5 @@ else
 end
 drop_lapsed()
 pass_on()
+if reply ~= 'forced' then insist() end
 return reply

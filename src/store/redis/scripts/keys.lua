@@ -61,7 +61,7 @@ end
 
 local function take_fence(fence, spare)
   redis.call('SET', FENCE, digits(fence + spare))
-  if not interop then expire(FENCE, now + tonumber(ARGV[4]) * 1000) end -- Redisson never lets it expire
+  if not interop then expire(FENCE, math.max(now, fence) + tonumber(ARGV[4]) * 1000) end -- Redisson never lets it expire
 end
 
 -- As Redisson does when a mutex is free: one waiter of each client, and the first of the fair ones.

@@ -73,6 +73,7 @@ local function open(name, lock, asked_kind)
   if holds > 0 or waiting > 0 then return end
   of = nil -- what it was has lapsed this very moment, before its keys did
   if kind ~= asked_kind then
+    changed = true
     close()
     agree_with_redisson(read_lock(name, lock, asked_kind))
   end
@@ -137,7 +138,7 @@ local function fair_waiter_before(behind)
   local queue = redisson('redisson_lock_queue')
   if redis.call('LINDEX', queue, 0) == OUR_PLACE then return nil end
   local place = redis.pcall('LPOS', queue, behind)
-  return place and head or nil
+  return type(place) == 'number' and head or nil
 end
 
 local function has_room(ask, behind)
@@ -239,6 +240,8 @@ local function pass_on()
       tell_to_look(head_of_line(), stand_back)
     end
     serve_line()
+    -- Whoever ended may have been the only one that knew whose release to listen for.
+    if foreign and waiting > 0 then tell_to_look(head_of_line(), 0) end
   end)
   pcall(close)
 end

@@ -96,8 +96,9 @@ local function add_hold(owner, hold, ends)
   open_until = nil
 end
 
--- Where memory is short, Redis stops a script at its first write that might need some, but not one that has
--- written already. Before what must go on even then: a write that changes nothing.
+-- A write that changes nothing. Where memory is short, Redis stops a script at its first write that might need
+-- some, but not one that has written already: this comes before what must go on even then. And a replica, which
+-- may know only what was true some time ago, refuses it: this comes with every answer that nothing was written for.
 local function insist()
   redis.call('HDEL', LOCK, '-')
 end
@@ -143,9 +144,18 @@ local function permits(asked_of)
   return size() or of or asked_of
 end
 
+-- Anew: somebody deleted or evicted the key.
+local function mark_slots()
+  for _, owner in ipairs(redis.call('ZRANGE', HOLDS, 0, -1)) do
+    local hold = read_hold(owner)
+    for _, slot in ipairs(hold and hold.slots or {}) do redis.call('SETBIT', SLOTS, slot, 1) end
+  end
+end
+
 local function take_slots(take)
   local slots = {}
-  if kind ~= SEMAPHORE then return slots end
+  if kind ~= SEMAPHORE or take > MANY then return slots end -- so many that nobody counts them
+  if taken > 0 and redis.call('EXISTS', SLOTS) == 0 then mark_slots() end
   for i = 1, take do
     slots[i] = redis.call('BITPOS', SLOTS, 0)
     redis.call('SETBIT', SLOTS, slots[i], 1)
@@ -178,6 +188,22 @@ local function look_at_fields()
   return seen
 end
 
+-- Their number alone does not tell: ours may have ended with N, and others have taken it since.
+local function all_are_ours()
+  local ours = { mode = true }
+  for _, owner in ipairs(redis.call('ZRANGE', HOLDS, 0, -1)) do ours[owner] = true end
+  for _, field in ipairs(redis.call('HKEYS', N)) do
+    if not ours[(field:gsub(':write$', ''))] then return false end
+  end
+  return true
+end
+
+-- A mutex of Redisson's has one field, how often its owner has it. Anything else is somebody's data.
+local function lone_holder()
+  local field = redis.call('HGETALL', N)
+  return field[2]:match('^%d+$') and field[1]
+end
+
 -- Finds out who is in N. Answers which of our holds are there, as a set, if some may be missing.
 local function look_at_redisson()
   if kind == SEMAPHORE then
@@ -197,11 +223,15 @@ local function look_at_redisson()
     return {}
   end
   if kind == SHARED then
-    if count == holds + 1 then return nil end
+    if count == holds + 1 and all_are_ours() then return nil end
     return look_at_fields()
   end
-  local holder = redis.call('HKEYS', N)[1]
-  if count == 1 and holds == 1 and redis.call('HEXISTS', LOCK, 'h' .. holder) == 1 then return nil end
+  local holder = count == 1 and lone_holder()
+  if not holder then
+    occupied = 'other'
+    return {}
+  end
+  if holds == 1 and redis.call('HEXISTS', LOCK, 'h' .. holder) == 1 then return nil end
   foreign = { owner = holder, ends = now + left_of(N), writer = true, fields = { holder }, dead = {} }
   return {}
 end

@@ -29,4 +29,5 @@ if kind == tonumber(ARGV[5]) and find_exactly(ARGV[6], tonumber(ARGV[7])) then
   drop_lapsed() -- whoever wanted to exchange that hold
 end
 pass_on()
+if reply == 'gone' then insist() end
 return reply

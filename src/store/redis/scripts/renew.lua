@@ -49,6 +49,7 @@ local function renew(item)
     reply = 'gone'
   end
   close()
+  if reply ~= item.lease then insist() end
   return reply
 end
 

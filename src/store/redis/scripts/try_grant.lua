@@ -28,7 +28,7 @@ if ARGV[5] == '0' then
       local ends = now + tonumber(ARGV[10])
       local expires = digits(math.ceil(ends / 1000)) -- never earlier: Redis counts in milliseconds
       redis.call('SET', counter_key, digits(fence + spare)) -- first: it is what fails if memory is short
-      if not redisson then redis.call('PEXPIREAT', counter_key, digits(math.ceil(now / 1000 + tonumber(ARGV[4])))) end
+      if not redisson then redis.call('PEXPIREAT', counter_key, digits(math.ceil(math.max(now, fence) / 1000 + tonumber(ARGV[4])))) end
       redis.call('HSET', lock, 'kind', '0', 'of', '1', 'holds', '1', 'writers', '1', 'h' .. owner,
         cmsgpack.pack({ fence, spare, 0, 1, 1, 0, 0, {}, '', 0, ARGV[12] })) -- as pack_hold() does
       redis.call('ZADD', holds, digits(ends), owner)
@@ -87,6 +87,8 @@ local function grant()
   return granted(fence, spare, slots)
 end
 
+local NO_SCORE = 1000000 -- how long one waits for a fair waiter of whom nobody knows how long it waits
+
 -- How long, without a wake, until it can be this one's turn: the holder may lapse, then each claim ahead
 -- may let its offer lapse. Of a long line the first ones do: nobody sleeps that long.
 local function refusal()
@@ -96,15 +98,14 @@ local function refusal()
     if kind == SEMAPHORE then holder, turn = first_end() else holder, turn = last_end() end
     record = read_hold(holder).record
   end
-  if foreign and foreign.ends > turn then
-    holder, record, turn, not_ours = foreign.owner, '', foreign.ends, 1
-  end
+  if foreign then not_ours = 1 end
+  if foreign and foreign.ends > turn then holder, record, turn = foreign.owner, '', foreign.ends end
   local fair = holds == 0 and not foreign and fair_waiters()
   local left = turn - now
   if fair then -- until it takes it, or may be dropped
     holder, not_ours = fair, 1
     local score = redis.call('ZSCORE', redisson('redisson_lock_timeout'), fair)
-    if score then turn = math.max(turn, tonumber(score) * 1000) end
+    turn = math.max(turn, score and tonumber(score) * 1000 or now + NO_SCORE)
   end
   if open_until and open_until > turn then turn = open_until end
   for _, other in ipairs(ahead > 0 and redis.call('ZRANGE', LINE, 0, math.min(ahead, 32) - 1) or {}) do
@@ -152,4 +153,5 @@ else
   end
 end
 close()
+if reply[1] ~= 'granted' then insist() end
 return reply
