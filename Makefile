@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help configured build demo test asan tsan sim fuzz torture soak format lint install clean
+.PHONY: help configured build demo test asan tsan sim fuzz torture bench soak format lint install clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -29,6 +29,7 @@ help:
 	@echo 'make sim       the simulation for as long as you like: SEEDS=$(SEEDS), HOURS=..., FIRST=random'
 	@echo 'make fuzz      libFuzzer over every reader of foreign bytes; RUNS=1000000 each, or SECONDS=60'
 	@echo 'make torture   10,000 acquires and 500 faults on real stores (SEED=$(SEED)); reports in build/torture'
+	@echo 'make bench     what locks cost on the embedded store and on Redis, beside the raw limit; wants an idle machine'
 	@echo 'make soak      a thousand kills, the long simulation and the long model check'
 	@echo 'make format    format the sources in place'
 	@echo 'make lint      check the format and run clang-tidy'
@@ -93,6 +94,13 @@ sim:
 	$(STAGE) build cmake --build build/release -j $(JOBS) --target holdfast-sim
 	$(STAGE) simulation nice build/bin/holdfast-sim --first-seed $(FIRST) --jobs $(JOBS) \
 	  $(if $(HOURS),--hours $(HOURS),--seeds $(SEEDS))
+
+bench:
+	$(STAGE) packages tools/setup build test bench
+	$(STAGE) configure cmake --preset release $(CMAKE_ARGS)
+	$(STAGE) build cmake --build build/release -j $(JOBS) --target holdfast holdfast-bench-redis
+	$(STAGE) 'the embedded store' build/bin/holdfast bench
+	$(STAGE) redis build/bin/holdfast-bench-redis
 
 soak:
 	$(STAGE) packages tools/setup build test

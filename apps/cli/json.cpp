@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "cli/inspect/lock_state.hpp"
 #include "cli/text/duration_text.hpp"
 #include "cli/text/utf8.hpp"
 
@@ -29,14 +30,14 @@ Json to_json(const HolderRecord& record) {
   json["program"] = record.program;
   json["host"] = record.host;
   json["pid"] = record.pid;
-  json["since"] = iso_text(record.since);
+  if (tells_since(record)) json["since"] = iso_text(record.since);
   json["reason"] = record.reason;
   return json;
 }
 
 Json to_json(const ClaimInfo& claim, WallTime now) {
   Json json = to_json(claim.record);
-  json["age"] = seconds_of(age_of(claim.record.since, now));
+  if (tells_since(claim.record)) json["age"] = seconds_of(age_of(claim.record.since, now));
   json["mode"] = claim.mode;
   json["lease_left"] = seconds_of(claim.lease_left);
   if (claim.fence) {

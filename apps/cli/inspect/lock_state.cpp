@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "cli/text/duration_text.hpp"
 #include "cli/text/shown.hpp"
+#include "cli/text/wall_text.hpp"
 
 namespace holdfast::cli {
 
@@ -19,7 +21,14 @@ std::string shown_program(const HolderRecord& record) {
 }
 
 std::string shown_place(const HolderRecord& record) {
+  if (record.host.empty() && record.pid == 0) return "-";
   return shown(record.host) + ":" + std::to_string(record.pid);
+}
+
+bool tells_since(const HolderRecord& record) { return record.since != WallTime(); }
+
+std::string shown_since(const HolderRecord& record, WallTime now) {
+  return local_text(record.since, now) + " (" + duration_text(age_of(record.since, now)) + ")";
 }
 
 }  // namespace holdfast::cli

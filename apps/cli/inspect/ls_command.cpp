@@ -34,10 +34,10 @@ std::vector<std::string> row_of(const LockInfo& lock, const ClaimInfo* holder, W
           lock.mode,
           shown_program(holder->record),
           shown_place(holder->record),
-          duration_text(age_of(holder->record.since, now)),
+          tells_since(holder->record) ? duration_text(age_of(holder->record.since, now)) : "-",
           lease,
           waiters,
-          std::to_string(holder->fence.value()),
+          holder->fence ? std::to_string(holder->fence.value()) : "-",
           store};
 }
 

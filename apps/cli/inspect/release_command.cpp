@@ -20,9 +20,13 @@ FencingToken fence_from(const Arguments& arguments) {
   }
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end != text->data() + text->size() || value == 0 ||
-      value > kMaxFence) {
+  if (error != std::errc() || end != text->data() + text->size() || value > kMaxFence) {
     throw Refusal(exit_code::kBadData, "--fence \"" + shown(*text) + "\" is not a fence");
+  }
+  if (value == 0 && !arguments.has("now")) {
+    throw Refusal(exit_code::kBadData,
+                  "--fence 0 means a holder that is not a client of Holdfast's: nobody can tell it "
+                  "that it lost the lock, so it takes --now");
   }
   return FencingToken(value);
 }
@@ -94,10 +98,12 @@ Command release_command() {
       .name = "release",
       .synopsis = "release [options] --fence N --reason TEXT NAME",
       .summary = "take a lock away from its holder (break glass)",
-      .options = {kStoreOption,
-                  {'\0', "fence", "N", "of the hold that is meant; a later one is left alone"},
-                  {'\0', "reason", "TEXT", "why; shown in the audit line"},
-                  {'\0', "now", "", "free it at once, though its holder may be at work"}},
+      .options =
+          {kStoreOption,
+           {'\0', "fence", "N",
+            "of the hold that is meant, 0 if that is not Holdfast's; a later one is left alone"},
+           {'\0', "reason", "TEXT", "why; shown in the audit line"},
+           {'\0', "now", "", "free it at once, though its holder may be at work"}},
       .run = release,
       .notes = "Exits 1 and changes nothing if that fence does not hold the lock (any more).\n"};
 }

@@ -13,10 +13,11 @@ namespace holdfast::cli {
 namespace {
 
 std::string holder_text(const ClaimInfo& holder, WallTime now) {
-  std::string text = "  holder   " + describe(holder.record) + "   since " +
-                     local_text(holder.record.since, now) + " (" +
-                     duration_text(age_of(holder.record.since, now)) + ")   fence " +
-                     std::to_string(holder.fence.value()) + "\n";
+  std::string text = "  holder   " + describe(holder.record);
+  if (tells_since(holder.record)) text += "   since " + shown_since(holder.record, now);
+  text += holder.fence ? "   fence " + std::to_string(holder.fence.value())
+                       : "   no fence: not a client of Holdfast's";
+  text += "\n";
   if (!holder.record.reason.empty()) text += "  reason   " + shown(holder.record.reason) + "\n";
   text += "  lease    " + duration_text(holder.lease_left) + " left";
   if (holder.offered) text += ", handed over and not confirmed yet";

@@ -1,5 +1,6 @@
 #include "cli/run/busy_text.hpp"
 
+#include "cli/inspect/lock_state.hpp"
 #include "cli/run/waiting_line.hpp"
 #include "cli/text/duration_text.hpp"
 #include "cli/text/shown.hpp"
@@ -44,11 +45,14 @@ std::string busy_text(const BusyCase& busy, const Error& error, TimePoint now, W
   const auto record = record_of(busy, error);
   const bool looked = busy.sight != nullptr && busy.sight->holder().has_value();
   if (record) {
-    text += "  holder   " + shown(record->program.empty() ? record->owner : record->program) +
-            "   host " + shown(record->host) + "  pid " + std::to_string(record->pid) +
-            "   since " + local_text(record->since, wall) + " (" +
-            duration_text(age_of(record->since, wall)) + ")";
-    if (looked) text += "   fence " + std::to_string(busy.sight->holder()->fence.value());
+    text += "  holder   " + shown_program(*record);
+    if (!record->host.empty()) {
+      text += "   host " + shown(record->host) + "  pid " + std::to_string(record->pid);
+    }
+    if (tells_since(*record)) text += "   since " + shown_since(*record, wall);
+    if (looked && busy.sight->holder()->fence) {
+      text += "   fence " + std::to_string(busy.sight->holder()->fence.value());
+    }
     text += "\n";
     if (!record->reason.empty()) text += "  reason   " + shown(record->reason) + "\n";
   }
@@ -70,8 +74,10 @@ std::string busy_text(const BusyCase& busy, const Error& error, TimePoint now, W
   const std::string name = as_argument(busy.name);
   text += "  try      --wait " + duration_text(longer(busy.wait)) + "   |   holdfast show " + name;
   if (looked) {
-    text += "   |   ask " + shown(record->program) + " before: holdfast release " + name +
-            " --fence " + std::to_string(busy.sight->holder()->fence.value()) + " --reason TEXT";
+    const FencingToken fence = busy.sight->holder()->fence;
+    text += "   |   ask " + shown_program(*record) + " before: holdfast release " + name +
+            " --fence " + std::to_string(fence.value()) + (fence ? "" : " --now") +
+            " --reason TEXT";
   }
   return text + "\n";
 }

@@ -1,5 +1,6 @@
 #include "cli/run/waiting_line.hpp"
 
+#include "cli/inspect/lock_state.hpp"
 #include "cli/text/duration_text.hpp"
 #include "cli/text/shown.hpp"
 #include "cli/text/utf8.hpp"
@@ -28,8 +29,11 @@ std::string waiting_line(const Wait& wait, const Sight& sight, TimePoint now, Wa
     line += ordinal(place->number) + " of " + std::to_string(place->of) + dot;
   }
   if (const auto& holder = sight.holder()) {
-    line += "held by " + describe(holder->record) + " for " +
-            duration_text(age_of(holder->record.since, wall)) + dot;
+    line += "held by " + describe(holder->record);
+    if (tells_since(holder->record)) {
+      line += " for " + duration_text(age_of(holder->record.since, wall));
+    }
+    line += dot;
     line += "lease " + duration_text(sight.lease_left(now)) + " left";
     if (holder->revoked) line += ", revoked";
     if (sight.renewed_ago(now)) line += ", renewing";

@@ -50,6 +50,23 @@ TEST(WaitingLine, SaysPlaceHolderLeaseReasonAndTime) {
       "renewing · \"nightly invoice run\" · waited 00:08 of 00:30");
 }
 
+// As of a client of Redisson's, whose lock we share.
+TEST(WaitingLine, AHolderThatIsNotOursTellsNeitherPlaceNorTime) {
+  LockInfo lock = orders(10s);
+  lock.holders[0].record = {};
+  lock.holders[0].record.owner = "51db3dfa:1";
+  lock.holders[0].fence = {};
+  Sight sight("here", 3);
+  sight.saw(lock, kNow);
+  EXPECT_THAT(waiting_line({.name = "a", .waited = 1s}, sight, kNow, kWall, false),
+              HasSubstr("held by 51db3dfa:1 - lease 10s left"));
+  const std::string text =
+      busy_text({.name = "a", .wait = 0s, .exit_code = 75, .sight = &sight, .last_place = {}},
+                Error(Errc::busy), kNow, kWall);
+  EXPECT_THAT(text, HasSubstr("  holder   51db3dfa:1\n"));
+  EXPECT_THAT(text, HasSubstr("ask 51db3dfa:1 before: holdfast release a --fence 0 --now"));
+}
+
 TEST(WaitingLine, SaysOnlyWhatItKnows) {
   const Sight nothing("here", 3);
   EXPECT_EQ(waiting_line({.name = "a", .waited = 1s}, nothing, kNow, kWall, false),
