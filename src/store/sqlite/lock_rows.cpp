@@ -38,8 +38,14 @@ Kind kind_from(std::int64_t number) {
   return static_cast<Kind>(number);
 }
 
+// A reader in the line of a mutex would be served beside its holder.
+bool fits(Kind kind, Shape::Form form) {
+  if (kind == Kind::mutex) return form == Shape::Form::exclusive;
+  return (kind == Kind::semaphore) == (form == Shape::Form::permits);
+}
+
 // Reads form, take and of from the column on.
-Shape shape_from(const Statement& row, int column) {
+Shape shape_from(const Statement& row, int column, Kind kind) {
   const std::int64_t form = row.integer(column);
   const std::int64_t take = row.integer(column + 1);
   const std::int64_t of = row.integer(column + 2);
@@ -47,9 +53,13 @@ Shape shape_from(const Statement& row, int column) {
   if (form < 0 || form > static_cast<std::int64_t>(Shape::Form::permits) || !counts) {
     throw Failure(Errc::store_corrupt, "a claim has an unknown shape");
   }
-  return {.form = static_cast<Shape::Form>(form),
-          .take = static_cast<std::uint32_t>(take),
-          .of = static_cast<std::uint32_t>(of)};
+  const Shape shape{.form = static_cast<Shape::Form>(form),
+                    .take = static_cast<std::uint32_t>(take),
+                    .of = static_cast<std::uint32_t>(of)};
+  if (!fits(kind, shape.form)) {
+    throw Failure(Errc::store_corrupt, "a claim has a shape of another kind of lock");
+  }
+  return shape;
 }
 
 void bind_shape(Statement& statement, const Shape& shape) {
@@ -179,7 +189,7 @@ void LockRows::load_shares() {
   row.bind_blob(name_);
   while (row.step()) {
     rules::HeldClaim& share = entry.holds.emplace_back(hold_from(row));
-    share.shape = shape_from(row, 12);
+    share.shape = shape_from(row, 12, entry.kind);
     share.slots = slots_from(row.bytes(15));
     share.replaces = replaced_from(row, 16);
   }
@@ -195,8 +205,11 @@ void LockRows::load_line() {
     waiting.confirm_within = Duration(row.integer(3));
     waiting.until = from_ns(row.integer(4));
     waiting.record = record_from(row, 5, waiting.owner);
-    waiting.shape = shape_from(row, 11);
+    waiting.shape = shape_from(row, 11, entry.kind);
     waiting.replaces = replaced_from(row, 14);
+    if (waiting.replaces && entry.kind == Kind::mutex) {  // it would be served beside that hold
+      throw Failure(Errc::store_corrupt, "a mutex is waited for in exchange for something");
+    }
     places_[waiting.owner] = row.integer(10);
   }
 }
