@@ -41,12 +41,13 @@ void Worker::bump() {
   futex_bump(*word_);
 }
 
-void Worker::post(Task job) {
+bool Worker::post(Task job) {
   const std::lock_guard lock(mutex_);
   // Dropped without the mutex, and with it whatever it was to answer.
-  if (stopping_ || !start()) return;
+  if (stopping_ || !start()) return false;
   jobs_.push_back(std::move(job));
   bump();
+  return true;
 }
 
 void Worker::listen_to(FutexWord& word) {

@@ -17,7 +17,7 @@ namespace holdfast::transport {
 //
 // Guarantees   The thread starts with the first job or when it is to listen. on_bump is called after a
 //              bump that did not come from post(), perhaps once for several, perhaps once too often.
-// On error     A job that lacks memory is dropped.
+// On error     A job that lacks memory is dropped, and so is one for which there can be no thread.
 // Threads      All members from any thread, stop() not from the worker itself.
 class Worker {
  public:
@@ -27,7 +27,7 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
   ~Worker() { stop(); }
 
-  void post(Task);
+  bool post(Task);  // false: it was dropped
   // From now on this word is listened to. It must live until stop() has returned.
   void listen_to(FutexWord&);
   // Starts listening; on_bump is called at least this often.

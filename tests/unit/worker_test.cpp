@@ -199,7 +199,7 @@ TEST(Worker, MayBeStoppedTwiceAndUsedAfterwards) {
   worker.stop();
   worker.stop();
   bool ran = false;
-  worker.post([&] { ran = true; });
+  EXPECT_FALSE(worker.post([&] { ran = true; })) << "it says so";
   worker.listen(1ms);
   EXPECT_FALSE(ran);
 }

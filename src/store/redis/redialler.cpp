@@ -1,8 +1,10 @@
 #include "store/redis/redialler.hpp"
 
+#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "store/redis/dial.hpp"
@@ -26,42 +28,74 @@ void Redialler::dial(Wanted wanted) {
   auto attempt = std::make_shared<Attempt>();
   attempt->failures = wanted.failures;
   attempt->wanted = std::move(wanted);
-  if (attempt->failures == 0) return try_once(std::move(attempt));
   const std::lock_guard lock(mutex_);
-  if (!stopped_) try_later(std::move(attempt));
+  if (stopped_) return;
+  if (attempt->failures == 0) return try_once(attempt);
+  try_later(attempt);
 }
 
-void Redialler::try_once(std::shared_ptr<Attempt> attempt) {
-  worker_.post([this, attempt = std::move(attempt)] {
-    auto stream =
-        redis::dial(parts_.address, parts_.clock,
-                    later(parts_.clock.now(), parts_.address.connect_within), give_up_.get());
-    const std::lock_guard lock(mutex_);
-    if (stopped_) return;
-    if (stream) {
-      parts_.loop.post([attempt, stream = std::move(*stream)]() mutable {
-        attempt->wanted.done(std::move(stream));
-      });
-      return;
-    }
-    parts_.loop.post([attempt, error = stream.error()] { attempt->wanted.failed(error); });
-    try_later(attempt);
-  });
+// Under mutex_.
+void Redialler::try_once(const std::shared_ptr<Attempt>& attempt) {
+  if (!post(attempt)) try_later(attempt);
+}
+
+// False: there is no thread for it, or no memory.
+bool Redialler::post(const std::shared_ptr<Attempt>& attempt) {
+  try {
+    return worker_.post([this, attempt] {
+      // Nobody else would try again, and even to set a timer needs memory.
+      for (bool done = false; !done && !stops_within(Duration::zero());) {
+        try {
+          work(attempt);
+          done = true;
+        } catch (const std::bad_alloc&) {
+          stops_within(kFirstPause);
+        }
+      }
+    });
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// On the worker.
+void Redialler::work(const std::shared_ptr<Attempt>& attempt) {
+  auto stream =
+      redis::dial(parts_.address, parts_.clock,
+                  later(parts_.clock.now(), parts_.address.connect_within), give_up_.get());
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return;
+  if (stream) {
+    parts_.loop.post([attempt, stream = std::move(*stream)]() mutable {
+      attempt->wanted.done(std::move(stream));
+    });
+    return;
+  }
+  parts_.loop.post([attempt, error = stream.error()] { attempt->wanted.failed(error); });
+  try_later(attempt);
 }
 
 // Under mutex_. Full jitter: anything from nothing to a bound that doubles.
-void Redialler::try_later(std::shared_ptr<Attempt> attempt) {
+void Redialler::try_later(const std::shared_ptr<Attempt>& attempt) {
   const int doublings = std::min(attempt->failures++, 10);
   const Duration bound = std::min<Duration>(kFirstPause * (1 << doublings), kLongestPause);
   const Duration pause = 1ms + Duration(static_cast<Duration::rep>(
                                    parts_.random.below(static_cast<std::uint64_t>(bound.count()))));
+  std::set<TimerId> noted{0};  // all that needs memory comes before the timer, which is set or not
   const auto id = std::make_shared<TimerId>(0);
   *id = parts_.loop.call_at(later(parts_.clock.now(), pause), [this, attempt, id] {
     const std::lock_guard lock(mutex_);
     timers_.erase(*id);
     if (!stopped_) try_once(attempt);
   });
-  timers_.insert(*id);
+  auto node = noted.extract(noted.begin());
+  node.value() = *id;
+  timers_.insert(std::move(node));
+}
+
+bool Redialler::stops_within(Duration time) const {
+  pollfd polled{give_up_.get(), POLLIN, 0};
+  return ::poll(&polled, 1, static_cast<int>(time / 1ms)) > 0;
 }
 
 void Redialler::stop() {

@@ -39,7 +39,9 @@ class ShortLives {
 // do not keep it down.
 //
 // Guarantees   `done` is called once on the loop with a stream, or not at all after stop(); `failed` with
-//              every attempt that failed, before the next one.
+//              every attempt that failed, before the next one. Where there is no thread or no memory for
+//              an attempt, it is made later.
+// On error     dial() throws std::bad_alloc if it cannot even note what is wanted.
 // Threads      All members from any thread; stop() not on the worker.
 class Redialler {
  public:
@@ -67,8 +69,11 @@ class Redialler {
     int failures = 0;
   };
 
-  void try_once(std::shared_ptr<Attempt>);
-  void try_later(std::shared_ptr<Attempt>);
+  void try_once(const std::shared_ptr<Attempt>&);
+  bool post(const std::shared_ptr<Attempt>&);
+  void work(const std::shared_ptr<Attempt>&);
+  void try_later(const std::shared_ptr<Attempt>&);
+  bool stops_within(Duration) const;
 
   const Parts parts_;
   const transport::Fd give_up_;  // eventfd

@@ -44,7 +44,9 @@ void Subscriber::leave(const std::string& channel) {
 
 // Under mutex_.
 void Subscriber::catch_up_soon() {
-  if (!std::exchange(catching_up_, true)) tasks_.post([this] { catch_up(); });
+  if (catching_up_) return;
+  tasks_.post([this] { catch_up(); });
+  catching_up_ = true;  // not if there was no memory for it
 }
 
 bool Subscriber::stands(const std::string& channel) const {
@@ -90,11 +92,12 @@ void Subscriber::catch_up() {
     tasks_.call_at(later(parts_.clock.now(), kKeepIdle), [this] { sweep(); });
   }
   if (!stream_) {
-    if (wanted_now(false).empty() || std::exchange(dialling_, true)) return;
+    if (wanted_now(false).empty() || dialling_) return;
     parts_.redialler.dial(
         {.done = tasks_.guarded([this](std::unique_ptr<Stream> stream) { use(std::move(stream)); }),
          .failed = [](const Error&) {},
          .failures = failures_});
+    dialling_ = true;  // not if there was no memory for it
     return;
   }
   const std::set<std::string> wanted = wanted_now(true);

@@ -1,13 +1,17 @@
 // What lies between a client and a Redis server: answers that are lost, late, cut in pieces or spoiled, and
 // connections that break or fall silent.
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <set>
 
 #include "integration/redis/redis_test.hpp"
 #include "runtime/boot_clock.hpp"
+#include "support/child_process.hpp"
 #include "support/effort.hpp"
+#include "support/rights.hpp"
 #include "support/tls/test_authority.hpp"
 
 namespace holdfast::test {
@@ -243,6 +247,37 @@ TEST_F(RedisLink, AHostWithoutAnAddressIsUnavailableAtOnce_F013) {
 TEST_F(RedisLink, EveryAddressOfAHostIsTried_F013) {
   const auto client = connect("redis://localhost:" + std::to_string(server().port()));
   EXPECT_TRUE(client) << client.error().text();
+}
+
+// A process that may have no more threads for a while. Arguments: the URL.
+const Role kThreadless("redis-threadless", [](Parent& parent, const Words& words) {
+  const Client client = connect(words.at(0), {.answer_within = 200ms, .patience = 10s}).value();
+  rlimit none{};
+  ::getrlimit(RLIMIT_NPROC, &none);
+  const rlimit before = std::exchange(none, rlimit{0, none.rlim_max});
+  if (::setuid(kNobody) != 0 || ::setrlimit(RLIMIT_NPROC, &none) != 0) return;
+  try {
+    std::thread([] {}).join();
+    return parent.tell("there are threads");
+  } catch (const std::system_error&) {
+    parent.tell("there are none");
+  }
+  parent.hear();
+  // It has seen that it is cut off, and has tried to come back.
+  eventually([&] { return is_no_answer(client.mutex("lock").try_acquire()); });
+  std::this_thread::sleep_for(100ms);
+  ::setrlimit(RLIMIT_NPROC, &before);
+  const auto hold = client.mutex("lock").acquire({.wait = kSoon / 2});
+  parent.tell(hold ? "held" : hold.error().text());
+});
+
+TEST_F(RedisLink, WhoeverHasNoThreadToComeBackOnTriesAgain) {
+  if (!can_become_nobody()) GTEST_SKIP() << "root has as many threads as it likes";
+  ChildProcess child(kThreadless, {url()});
+  ASSERT_EQ(child.hear(), "there are none");
+  proxy().reset();
+  child.tell("cut");
+  EXPECT_EQ(child.hear(), "held");
 }
 
 TEST_F(RedisLink, ManyWhoComeBackDoNotComeAllAtOnce_F015) {
