@@ -207,17 +207,19 @@ class Dialler {
     return {};
   }
 
-  // What most servers say to these is only "ERR" and a sentence.
+  // What most servers say to these is only "ERR" and a sentence. But one that is full says so to whatever
+  // comes first.
   Error refusal_of(std::string_view command, std::string_view text) const {
-    if (text.starts_with("ERR") && command == "SELECT") {
+    const NoAnswer meaning = failure_of(text);
+    const bool only_a_sentence = meaning.why == Errc::protocol && text.starts_with("ERR");
+    if (only_a_sentence && command == "SELECT") {
       return Error(Errc::invalid_argument,
                    "it has no database " + std::to_string(address_.database));
     }
-    if (text.starts_with("ERR") && command == "AUTH") {
+    if (only_a_sentence && command == "AUTH") {
       return Error(Errc::permission,
                    "it does not take a password for this user; was a user name left out?");
     }
-    const NoAnswer meaning = failure_of(text);
     return Error(meaning.why, meaning.text);
   }
 
