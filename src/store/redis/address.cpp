@@ -38,16 +38,23 @@ Result<std::string> from_environment(const std::string& name) {
     return wrong("password_env names the environment variable " + printable(name) +
                  ", which is not set");
   }
+  if (*value == '\0') {
+    return wrong("password_env names the environment variable " + printable(name) +
+                 ", which is empty");
+  }
   return std::string(value);
 }
 
 Result<std::string> from_file(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  if (!std::getline(file, line)) {
+  if (!std::getline(file, line) && !file.eof()) {
     return Error(Errc::permission, "the password file " + printable(path) + " cannot be read");
   }
   if (line.ends_with('\r')) line.pop_back();
+  if (line.empty()) {
+    return wrong("the first line of the password file " + printable(path) + " is empty");
+  }
   return line;
 }
 

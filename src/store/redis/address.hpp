@@ -4,8 +4,8 @@
 //   redis+unix:///path/to/redis.sock
 //
 //   database=N           instead of /N
-//   password_env=NAME    the password is in that environment variable
-//   password_file=PATH   in the first line of that file
+//   password_env=NAME    the password is in that environment variable, which is not empty
+//   password_file=PATH   in the first line of that file, which is not empty
 //   interop=off          locks need not be shared with Redisson: no keys that stay for ever
 //   ca=FILE cert=FILE key=FILE server_name=NAME verify=off   of TLS; without ca the system's
 #pragma once

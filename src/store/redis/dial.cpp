@@ -183,7 +183,8 @@ class Dialler {
 
   Result<void> introduce(Stream& stream) const {
     std::vector<Words> commands;
-    if (!address_.password.empty()) {
+    // Also with an empty password: whoever names a user must not become the default one.
+    if (!address_.user.empty() || !address_.password.empty()) {
       commands.push_back(address_.user.empty() ? Words{"AUTH", address_.password}
                                                : Words{"AUTH", address_.user, address_.password});
     }

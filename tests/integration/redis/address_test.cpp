@@ -60,6 +60,23 @@ TEST(RedisAddress, TakesThePasswordFromElsewhere_F137) {
   EXPECT_EQ(parsed("redis://h?password_file=/nowhere/at/all").error(), Errc::permission);
 }
 
+TEST(RedisAddress, APasswordFromElsewhereIsNotEmpty_F137) {
+  const test::TempFolder folder;
+  const std::string file = folder.path() + "/password";
+  for (const char* content : {"", "\n", "\r\n", "\nsecret\n"}) {
+    std::ofstream(file) << content;
+    const auto it = parsed("redis://u@h?password_file=" + file);
+    ASSERT_FALSE(it);
+    EXPECT_EQ(it.error(), Errc::invalid_argument);
+    EXPECT_THAT(it.error().text(), Not(HasSubstr("secret")));
+  }
+  EXPECT_EQ(parsed("redis://h?password_file=" + folder.path()).error(), Errc::permission);
+  ::setenv("HOLDFAST_TEST_PASSWORD", "", 1);
+  EXPECT_EQ(parsed("redis://h?password_env=HOLDFAST_TEST_PASSWORD").error(),
+            Errc::invalid_argument);
+  ::unsetenv("HOLDFAST_TEST_PASSWORD");
+}
+
 TEST(RedisAddress, SaysWhatIsWrongAndNeverThePassword_F137_F138) {
   for (const char* url :
        {"redis:host", "redis://u:secret@h/x", "redis://u:secret@h/-1", "redis://u:secret@h?what=1",

@@ -56,6 +56,16 @@ TEST_F(RedisRights, NoPasswordOrAWrongOneIsToldAtOnceAndOnce_F060) {
   }
 }
 
+TEST_F(RedisRights, WhoeverIsNamedIsNeverTakenForTheDefaultUser_F060) {
+  const std::string at = "@" + proxy().address().text();
+  for (const std::string user : {"idle", "idle:", "nobody"}) {
+    const auto client = connect("redis://" + user + at);
+    EXPECT_TRUE(fails_with(Errc::permission, client)) << user;
+  }
+  server().must({"ACL", "SETUSER", "free", "on", "nopass", "~*", "&*", "+@all"});
+  EXPECT_TRUE(connect("redis://free" + at));
+}
+
 TEST_F(RedisRights, AMissingRightIsToldAtOnceAndOnce_F060) {
   const Client client = connect(url_of("idle")).value();
   const std::int64_t before = calls_of("evalsha");
