@@ -70,7 +70,8 @@ class Examination final : public std::enable_shared_from_this<Examination> {
 
   // Both ways to run a script are needed. That the server does not know it yet is no objection.
   void add_rights(const Reply& reply, ScriptAs as) {
-    if (as == ScriptAs::sha1 && !is_denied(reply)) return;
+    const bool ran = !reply.is(Reply::Type::error) || reply.text.starts_with("NOSCRIPT");
+    if (as == ScriptAs::sha1 && ran) return;
     const char* const command = as == ScriptAs::sha1 ? "EVALSHA" : "EVAL";
     for (Finding& each : rights_in(reply, command)) {
       if (rights_.empty() || each.level != Level::fact) rights_.push_back(std::move(each));

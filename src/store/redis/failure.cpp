@@ -24,6 +24,8 @@ constexpr Meaning kMeanings[] = {
      "Redis lets in nobody from elsewhere; see its protected mode"},
     {"ERR max number of clients", Errc::unavailable, true,
      "Redis takes no more clients; see its maxclients"},
+    {"ERR unknown command", Errc::permission, true,
+     "Redis does not have a command that locks need; was it renamed or disabled?"},
     {"OOM", Errc::store_full, false, "Redis has used up its memory (maxmemory)"},
     {"MISCONF", Errc::store_full, true, "Redis cannot write its data to the disk"},
     {"LOADING", Errc::unavailable, true, "Redis is loading its data"},

@@ -48,10 +48,6 @@ Question ask_rights(const LockName& name, const Settings& settings) {
   return question;
 }
 
-bool is_denied(const Reply& reply) {
-  return reply.is(Reply::Type::error) && reply.text.starts_with("NOPERM");
-}
-
 std::vector<Finding> rights_in(const Reply& reply, std::string_view command) {
   if (reply.is(Reply::Type::error)) {
     return {{Level::problem, "rights", std::string(command) + ": " + failure_of(reply.text).text}};

@@ -22,6 +22,5 @@ std::string acl_line();
 Question ask_rights(const LockName&, const Settings&);
 // `command` is the one that ran the script.
 std::vector<Finding> rights_in(const Reply&, std::string_view command);
-bool is_denied(const Reply&);
 
 }  // namespace holdfast::store::redis

@@ -301,6 +301,19 @@ TEST(RedisLeastRights, EachMissingCommandIsNamed_F060) {
   }
 }
 
+// Some who run servers for others hide commands, and so does an operator's rename-command.
+TEST(RedisLeastRights, ACommandThatTheServerDoesNotHaveIsNamed) {
+  for (const std::string command : {"EVALSHA", "EVAL"}) {
+    RedisServer server({.more = {"--rename-command", command, "HIDDEN"}});
+    const Finding it = found("rights", url_of(server));
+    EXPECT_EQ(it.level, Level::problem) << command;
+    EXPECT_THAT(it.text, AllOf(HasSubstr(command + ": "), HasSubstr("unknown command")));
+    const auto refused = connect(url_of(server)).value().mutex("lock").acquire();
+    EXPECT_TRUE(fails_with(Errc::permission, refused)) << command;
+    EXPECT_THAT(refused.error().text(), HasSubstr("unknown command"));
+  }
+}
+
 TEST(RedisLeastRights, WithoutThatToListenWaitersAreServedLater) {
   RedisServer server({.users = {"user default on nopass ~* &* +@all", user_line()}});
   const std::string url = url_of(server, kUser);
