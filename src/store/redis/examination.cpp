@@ -33,6 +33,7 @@ class Examination final : public std::enable_shared_from_this<Examination> {
 
   void next() {
     if (steps_.empty()) return finish();
+    if (steps_.size() == 1 && !std::exchange(waited_, true)) return wait_for_channel();
     const Step step = std::move(steps_.front());
     steps_.pop_front();
     ask_words(
@@ -65,7 +66,12 @@ class Examination final : public std::enable_shared_from_this<Examination> {
           {words_of(rights, as), [this, as](const Reply& reply) { add_rights(reply, as); }});
     }
     steps_.push_back({{"PING"}, [this](const Reply&) { asked_ = what_.clock.wall_now(); }});
-    steps_.push_back({{"TIME"}, [this](const Reply& reply) { time_ = reply; }});
+    steps_.push_back({{"TIME"}, [this](const Reply& reply) {
+                        time_ = reply;
+                        told_ = what_.clock.wall_now();
+                      }});
+    // Whoever asked may be reading this connection, and looks up when something comes over it.
+    steps_.push_back({{"PING"}, [](const Reply&) {}});
   }
 
   // Both ways to run a script are needed. That the server does not know it yet is no objection.
@@ -78,6 +84,13 @@ class Examination final : public std::enable_shared_from_this<Examination> {
     }
   }
 
+  // Whether the server lets us listen. Not to the very end: the findings are to arrive in time.
+  void wait_for_channel() {
+    const TimePoint now = what_.clock.now();
+    what_.subscriber->when_known(channel_, later(now, left_until(deadline_, now) / 2),
+                                 [self = shared_from_this()] { self->next(); });
+  }
+
   void finish() {
     std::vector<Finding> findings{connection_finding(what_.address),
                                   user_finding(what_.address, who_)};
@@ -86,18 +99,17 @@ class Examination final : public std::enable_shared_from_this<Examination> {
                       std::make_move_iterator(more.end()));
     };
     add(findings_about(info_, what_.address));
-    findings.push_back(clock_finding(time_, asked_, what_.clock.wall_now()));
+    findings.push_back(clock_finding(time_, asked_, told_));
     add(std::move(rights_));
     add(listening());
     findings.push_back({Level::fact, "least rights", acl_line()});
     call_.answer(std::move(findings));
   }
 
-  // Silent while that is not known yet: this does not wait for it.
   std::vector<Finding> listening() const {
     if (what_.subscriber->stands(channel_)) return {};
-    const std::string why = what_.subscriber->refusal();
-    if (why.empty()) return {};
+    std::string why = what_.subscriber->refusal();
+    if (why.empty()) why = "there is no second connection to listen on";
     return {{Level::warning, "listening",
              why + ": waiters are not woken and look by themselves, later"}};
   }
@@ -107,12 +119,14 @@ class Examination final : public std::enable_shared_from_this<Examination> {
   const TimePoint deadline_;
   const std::string channel_;
   std::deque<Step> steps_;
+  bool waited_ = false;
 
   ServerInfo info_;
   Reply who_;
   Reply time_;
   std::vector<Finding> rights_;
-  WallTime asked_{};
+  WallTime asked_{};  // just before the server's time, and
+  WallTime told_{};   // just after
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "store/redis/failure.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "holdfast/store/lock_name.hpp"
@@ -53,10 +54,12 @@ bool from_a_script(std::string_view error) {
          error.find("Error running script") != std::string_view::npos;
 }
 
-// Without the arguments that a server quotes, which may be anything.
+// Without the arguments that a server quotes, which may be anything, and with marks that need no code.
 std::string in_its_words(std::string_view error) {
   error = error.substr(0, error.find(", with args"));
-  return printable(error.substr(0, kMaxText));
+  std::string words(error.substr(0, kMaxText));
+  std::replace(words.begin(), words.end(), '\'', '`');
+  return printable(words);
 }
 
 }  // namespace

@@ -59,6 +59,14 @@ std::string Subscriber::refusal() const {
   return refusal_;
 }
 
+void Subscriber::when_known(const std::string& channel, TimePoint until, Task then) {
+  tasks_.post([this, channel, until, kept = std::move(then)]() mutable {
+    asking_.push_back({channel, until, std::move(kept)});
+    tasks_.call_at(until, [this] { tell_askers(); });
+    tell_askers();
+  });
+}
+
 void Subscriber::close() {
   {
     const std::lock_guard lock(mutex_);
@@ -67,6 +75,7 @@ void Subscriber::close() {
   tasks_.end([this] {
     if (stream_) parts_.loop.watch_fd(stream_->fd(), 0, this);
     stream_.reset();
+    asking_.clear();
   });
 }
 
@@ -162,8 +171,11 @@ void Subscriber::on_ready(std::uint32_t) {
 // ["subscribe", channel, count], ["message", channel, words], ["pong", ""].
 void Subscriber::listen(const Reply& reply) {
   if (reply.is(Reply::Type::error)) {
-    const std::lock_guard lock(mutex_);
-    refusal_ = failure_of(reply.text).text;
+    {
+      const std::lock_guard lock(mutex_);
+      refusal_ = failure_of(reply.text).text;
+    }
+    tell_askers();
   }
   if (reply.items.size() != 3) return;
   const std::string& channel = reply.items[1].text;
@@ -175,6 +187,21 @@ void Subscriber::listen(const Reply& reply) {
     refusal_.clear();
   }
   parts_.stands(channel);
+  tell_askers();
+}
+
+void Subscriber::tell_askers() {
+  std::list<Asking> told;
+  const bool refused = !refusal().empty();
+  const TimePoint now = parts_.clock.now();
+  for (auto it = asking_.begin(); it != asking_.end();) {
+    const auto next = std::next(it);
+    if (refused || now >= it->until || stands(it->channel)) {
+      told.splice(told.end(), asking_, it);
+    }
+    it = next;
+  }
+  for (Asking& each : told) each.then();
 }
 
 void Subscriber::hang_up() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 
 #include "holdfast/store/clock.hpp"
 #include "holdfast/store/loop.hpp"
+#include "holdfast/task.hpp"
 #include "holdfast/time.hpp"
 #include "store/redis/loop_tasks.hpp"
 #include "store/redis/redialler.hpp"
@@ -44,6 +46,9 @@ class Subscriber final : Loop::Ready {
   bool stands(const std::string& channel) const;  // the server has confirmed it
   // Why the server does not let us listen; empty if it has not said so.
   std::string refusal() const;
+  // Calls it when the server has said one or the other of a channel that is wanted, at `until` at the latest;
+  // not at all after close().
+  void when_known(const std::string& channel, TimePoint until, Task);
   void close();
 
  private:
@@ -56,6 +61,7 @@ class Subscriber final : Loop::Ready {
   void listen(const Reply&);
   void hang_up();
   void tick();
+  void tell_askers();
   std::set<std::string> wanted_now(bool idle_ones_too);
 
   const Parts parts_;
@@ -71,6 +77,12 @@ class Subscriber final : Loop::Ready {
   ReplyReader reader_;
   ShortLives lives_;
   int failures_ = 0;  // streams before the next one that did not last
+  struct Asking {
+    std::string channel;
+    TimePoint until;
+    Task then;
+  };
+  std::list<Asking> asking_;
   TimePoint heard_at_{};
   TimePoint pinged_at_{};
 

@@ -318,7 +318,10 @@ TEST(RedisLeastRights, WithoutThatToListenWaitersAreServedLater) {
   RedisServer server({.users = {"user default on nopass ~* &* +@all", user_line()}});
   const std::string url = url_of(server, kUser);
   server.must({"ACL", "SETUSER", "holdfast", "-subscribe"});
-  EXPECT_TRUE(eventually([&] { return warned_of("listening", connect(url).value()); }));
+  const Finding deaf = found("listening", url);
+  EXPECT_EQ(deaf.level, Level::warning);
+  EXPECT_THAT(deaf.text, HasSubstr("waiters are not woken"));
+  EXPECT_THAT(deaf.text, testing::Not(HasSubstr("\\x")));
 
   const auto client = connect(url).value();
   const auto other = connect(url).value();
