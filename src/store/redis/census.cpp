@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rules/glob.hpp"
+#include "store/redis/failure.hpp"
 #include "store/redis/lock_answers.hpp"
 #include "store/redis/lock_names.hpp"
 #include "store/redis/lock_questions.hpp"
@@ -32,6 +33,7 @@ class Census final : public std::enable_shared_from_this<Census> {
 
   void begin() {
     if (auto name = only_name(pattern_)) {
+      one_ = true;
       names_.insert(*std::move(name));
       return look();
     }
@@ -72,7 +74,11 @@ class Census final : public std::enable_shared_from_this<Census> {
       ask_script(
           connection_, ask_view(name, settings_), deadline_,
           [self = shared_from_this(), name](const Reply& reply) {
-            self->looked(view_in(reply, name));
+            ViewReply view = view_in(reply, name);
+            // Among many it is left out: else one that is spoiled, or another's, would hide them all.
+            const bool failed = std::holds_alternative<NoAnswer>(view);
+            if (failed && !self->one_ && concerns_one_lock(reply)) view = std::nullopt;
+            self->looked(std::move(view));
           },
           [self = shared_from_this()](NoAnswer no) { self->looked(std::move(no)); });
     }
@@ -110,6 +116,7 @@ class Census final : public std::enable_shared_from_this<Census> {
   const TimePoint deadline_;
   Call<InspectReply> call_;
   std::set<LockName> names_;
+  bool one_ = false;  // asked for by its name
 
   std::mutex mutex_;
   std::size_t open_ = 0;

@@ -77,6 +77,14 @@ NoAnswer failure_of(std::string_view error) {
   return {.why = Errc::protocol, .text = "Redis answered: " + in_its_words(error)};
 }
 
+bool concerns_one_lock(const Reply& failure) {
+  if (!failure.is(Reply::Type::error)) return true;  // there is something, and it makes no sense
+  const NoAnswer meaning = failure_of(failure.text);
+  return meaning.why == Errc::store_corrupt ||
+         // A command that is not allowed is so for all locks.
+         (meaning.why == Errc::permission && failure.text.find(" key") != std::string::npos);
+}
+
 NoAnswer no_answer(const Reply& reply) {
   if (reply.is(Reply::Type::error)) return failure_of(reply.text);
   return {.why = Errc::protocol, .text = "Redis answered a script in a way that makes no sense"};

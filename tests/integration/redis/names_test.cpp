@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "holdfast/holdfast.hpp"
@@ -5,6 +6,7 @@
 #include "integration/redis/script_client.hpp"
 #include "rules/glob.hpp"
 #include "store/redis/lock_names.hpp"
+#include "support/outcome.hpp"
 
 #include "gtest/gtest.h"
 
@@ -43,6 +45,36 @@ TEST(RedisNames, ALockThatOnlyRedissonUsesIsFoundByItsName) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].holders.at(0).record.owner, RedissonLike::owner());
   EXPECT_TRUE(client.inspect("the*").value().empty());
+}
+
+// What is wrong with one lock says nothing about the others.
+TEST(RedisNames, ALockThatCannotBeLookedAtDoesNotHideTheOthers) {
+  RedisServer server({.users = {"user default on nopass ~* &* +@all",
+                                "user some on nopass ~mine/* ~holdfast_*:{mine/* "
+                                "~redisson_lock_*:{mine/* &* +@all",
+                                "user blind on nopass ~* &* +@all -evalsha"}});
+  const auto at = [&](const std::string& user) {
+    return connect("redis://" + user + "@127.0.0.1:" + std::to_string(server.port())).value();
+  };
+  const Client all = at("default");
+  const Client some = at("some");
+  const auto mine = all.mutex("mine/lock").acquire().value();
+  const auto other = all.mutex("other/lock").acquire().value();
+  server.must({"SET", "holdfast_lock:{odd}", "x"});
+  const auto names = [](const Client& client) {
+    const auto locks = client.inspect("*");
+    EXPECT_TRUE(locks);
+    std::set<std::string> found;
+    if (locks)
+      std::for_each(locks->begin(), locks->end(), [&](auto& it) { found.insert(it.name); });
+    return found;
+  };
+  EXPECT_EQ(names(all), (std::set<std::string>{"mine/lock", "other/lock"}));
+  EXPECT_EQ(names(some), (std::set<std::string>{"mine/lock"}));
+  // Whoever asks for that one is told, and so is one who may look at none.
+  EXPECT_TRUE(fails_with(Errc::store_corrupt, all.inspect("odd")));
+  EXPECT_TRUE(fails_with(Errc::permission, some.inspect("other/lock")));
+  EXPECT_TRUE(fails_with(Errc::permission, at("blind").inspect("*")));
 }
 
 TEST(RedisNames, APatternWithoutStarsIsOneName) {
