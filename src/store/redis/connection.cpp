@@ -60,13 +60,14 @@ void Connection::flush_unless_others_will(std::unique_lock<std::mutex>& lock) {
 void Connection::flush(std::unique_lock<std::mutex>& lock) {
   writing_ = true;
   Stream::Went how = Stream::Went::well;
-  while (connected_ && how == Stream::Went::well && !out_.empty()) {
+  while (connected_ && how == Stream::Went::well && (!out_.empty() || half_sent_)) {
     std::string bytes = std::exchange(out_, {});
     Stream& stream = *stream_;
     lock.unlock();
     how = stream.write(bytes);
     lock.lock();
     if (!bytes.empty()) out_.insert(0, bytes);
+    half_sent_ = how == Stream::Went::again;
   }
   writing_ = false;
   if (!connected_) return;
@@ -246,6 +247,7 @@ void Connection::use(std::unique_ptr<Stream> stream) {
     reader_.reset();
     input_.clear();
     out_.clear();
+    half_sent_ = false;
     stream_ = std::move(stream);
     connected_ = true;
   }

@@ -110,6 +110,7 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
   bool used_ = false;                        // since that timer was set
   NoAnswer why_not_{};                       // there is no connection
   std::string out_;                          // not written yet
+  bool half_sent_ = false;                   // the stream may have more that is to go
   std::deque<std::unique_ptr<Asker>> open_;  // in the order of sending
 
   transport::ReadRole role_;

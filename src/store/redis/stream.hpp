@@ -14,7 +14,7 @@ class Stream {
  public:
   enum class Went {
     well,   // some bytes, or nothing was asked for
-    again,  // nothing now: poll for it
+    again,  // nothing now: poll for it, and when writing come back, also with nothing more to write
     wrong   // the end; nothing will come or go any more
   };
 
@@ -26,7 +26,7 @@ class Stream {
   int fd() const { return fd_.get(); }
   // Reads what is there, and appends it.
   virtual Went read(std::string& into) = 0;
-  // Writes as much as goes, and removes it.
+  // Writes as much as goes, and removes it. TLS removes more than went.
   virtual Went write(std::string& from) = 0;
   // Whoever reads will find the end.
   void hang_up() const;

@@ -140,6 +140,7 @@ void Subscriber::use(std::unique_ptr<Stream> stream) {
   lives_.begin(parts_.clock.now());
   joined_.clear();
   out_.clear();
+  half_sent_ = false;
   reader_.reset();
   heard_at_ = pinged_at_ = parts_.clock.now();
   parts_.loop.watch_fd(stream_->fd(), POLLIN, this);
@@ -148,8 +149,10 @@ void Subscriber::use(std::unique_ptr<Stream> stream) {
 }
 
 void Subscriber::send() {
-  if (!stream_ || out_.empty()) return;
-  switch (stream_->write(out_)) {
+  if (!stream_ || (out_.empty() && !half_sent_)) return;
+  const Stream::Went how = stream_->write(out_);
+  half_sent_ = how == Stream::Went::again;
+  switch (how) {
     case Stream::Went::well:
       return;
     case Stream::Went::wrong:

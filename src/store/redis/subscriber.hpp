@@ -74,6 +74,7 @@ class Subscriber final : Loop::Ready {
   bool sweeping_ = false;
   std::set<std::string> joined_;  // asked for over this stream
   std::string out_;
+  bool half_sent_ = false;  // the stream may have more that is to go
   ReplyReader reader_;
   ShortLives lives_;
   int failures_ = 0;  // streams before the next one that did not last
