@@ -59,15 +59,16 @@ class Dialler {
     return Error(Errc::unavailable, "cannot reach " + to_string(address_) + ": " + text);
   }
 
-  bool wait_for(int fd, short events) const {
+  bool wait_for(int fd, short events) const { return wait_for(fd, events, until_); }
+  bool wait_for(int fd, short events, TimePoint until) const {
     for (;;) {
       std::array<pollfd, 2> polled{{{fd, events, 0}, {give_up_, POLLIN, 0}}};
-      const Duration left = left_until(until_, clock_.now());
+      const Duration left = left_until(until, clock_.now());
       if (left == Duration::zero()) return false;
       const timespec time{static_cast<time_t>(left / std::chrono::seconds(1)),
                           static_cast<long>((left % std::chrono::seconds(1)).count())};
       const int ready =
-          ::ppoll(polled.data(), polled.size(), until_ == kNever ? nullptr : &time, nullptr);
+          ::ppoll(polled.data(), polled.size(), until == kNever ? nullptr : &time, nullptr);
       if (ready < 0 && errno == EINTR) continue;
       if (ready < 0 || polled[1].revents != 0) return false;
       if (polled[0].revents != 0) return true;
@@ -83,28 +84,31 @@ class Dialler {
     local.sun_family = AF_UNIX;
     std::memcpy(local.sun_path, address_.socket_path.c_str(), address_.socket_path.size() + 1);
     where.size = sizeof local;
-    return connect_to(where);
+    return connect_to(where, until_);
   }
 
   Result<Fd> connect_by_name() const {
     auto addresses = look_up();
     if (!addresses) return addresses.error();
     Result<Fd> fd = unreachable("it has no address");
-    for (const Addrinfo& each : *addresses) {
-      fd = connect_to(each);
+    // One that is silent leaves the others their share of the time.
+    for (std::size_t i = 0; i < addresses->size(); ++i) {
+      const TimePoint now = clock_.now();
+      const auto others = static_cast<Duration::rep>(addresses->size() - i);
+      fd = connect_to((*addresses)[i], later(now, left_until(until_, now) / others));
       if (fd) break;
     }
     return fd;
   }
 
-  Result<Fd> connect_to(const Addrinfo& where) const {
+  Result<Fd> connect_to(const Addrinfo& where, TimePoint until) const {
     const auto* const target = reinterpret_cast<const sockaddr*>(&where.address);
     Fd fd(::socket(target->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!fd) return unreachable(why(errno));
     if (target->sa_family != AF_UNIX) set_options(fd.get());
     if (::connect(fd.get(), target, where.size) != 0) {
       if (errno != EINPROGRESS && errno != EINTR) return unreachable(why(errno));
-      if (!wait_for(fd.get(), POLLOUT)) return unreachable("no answer in time");
+      if (!wait_for(fd.get(), POLLOUT, until)) return unreachable("no answer in time");
       int error = 0;
       socklen_t size = sizeof error;
       ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);

@@ -1,10 +1,17 @@
 // What lies between a client and a Redis server: answers that are lost, late, cut in pieces or spoiled, and
 // connections that break or fall silent.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <fstream>
 #include <set>
 
 #include "integration/redis/redis_test.hpp"
@@ -12,7 +19,9 @@
 #include "support/child_process.hpp"
 #include "support/effort.hpp"
 #include "support/rights.hpp"
+#include "support/temp_folder.hpp"
 #include "support/tls/test_authority.hpp"
+#include "transport/fd.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -247,6 +256,57 @@ TEST_F(RedisLink, AHostWithoutAnAddressIsUnavailableAtOnce_F013) {
 TEST_F(RedisLink, EveryAddressOfAHostIsTried_F013) {
   const auto client = connect("redis://localhost:" + std::to_string(server().port()));
   EXPECT_TRUE(client) << client.error().text();
+}
+
+// On the server's port of another address of localhost: takes no connection and refuses none.
+class BlackHole {
+ public:
+  explicit BlackHole(std::uint16_t port) : listener_(socket()) {
+    where_.sin6_family = AF_INET6;
+    where_.sin6_addr = in6addr_loopback;
+    where_.sin6_port = htons(port);
+    good_ = ::bind(listener_.get(), at(), sizeof where_) == 0 && ::listen(listener_.get(), 0) == 0;
+    // Nobody accepts them, so there is no room for more.
+    for (transport::Fd& each : guests_) {
+      each = socket();
+      ::connect(each.get(), at(), sizeof where_);
+    }
+  }
+  bool good() const { return good_; }
+
+ private:
+  static transport::Fd socket() {
+    return transport::Fd(::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  }
+  const sockaddr* at() const { return reinterpret_cast<const sockaddr*>(&where_); }
+
+  transport::Fd listener_;
+  sockaddr_in6 where_{};
+  std::array<transport::Fd, 3> guests_;
+  bool good_ = false;
+};
+
+// A process that has its own list of hosts. Arguments: that file, and the URL.
+const Role kOwnHosts("redis-own-hosts", [](Parent& parent, const Words& words) {
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount(words.at(0).c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0) {
+    return parent.tell("has none");
+  }
+  const auto client = connect(words.at(1));
+  parent.tell(client ? "connected" : client.error().text());
+});
+
+TEST_F(RedisLink, AnAddressThatIsSilentLeavesTimeForTheNext_F013) {
+  const BlackHole hole(server().port());
+  if (!hole.good()) GTEST_SKIP() << "this machine has no IPv6";
+  const TempFolder folder;
+  std::ofstream(folder / "hosts") << "::1 twofold\n127.0.0.1 twofold\n";
+  ChildProcess child(kOwnHosts,
+                     {folder / "hosts", "redis://twofold:" + std::to_string(server().port())});
+  const std::string said = child.hear();
+  if (said == "has none") GTEST_SKIP() << "only root can give a process other files";
+  EXPECT_EQ(said, "connected");
 }
 
 // A process that may have no more threads for a while. Arguments: the URL.
