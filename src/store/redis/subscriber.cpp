@@ -23,7 +23,9 @@ Subscriber::Subscriber(Parts parts) : parts_(std::move(parts)), tasks_(parts_.lo
 void Subscriber::want(const std::string& channel) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  if (wanted_[channel]++ == 0) catch_up_soon();
+  const auto [entry, is_new] = wanted_.try_emplace(channel, 0);
+  if (is_new) anew_.insert(channel);
+  if (entry->second++ == 0) catch_up_soon();
 }
 
 void Subscriber::give_up(const std::string& channel) {
@@ -38,7 +40,6 @@ void Subscriber::leave(const std::string& channel) {
   const auto found = wanted_.find(channel);
   if (closed_ || found == wanted_.end() || --found->second > 0) return;
   wanted_.erase(found);
-  standing_.erase(channel);
   catch_up_soon();
 }
 
@@ -81,27 +82,23 @@ void Subscriber::close() {
 
 // --- on the loop ---
 
-std::set<std::string> Subscriber::wanted_now(bool idle_ones_too) {
-  const std::lock_guard lock(mutex_);
-  std::set<std::string> channels;
-  for (const auto& [channel, count] : wanted_) {
-    if (count > 0 || idle_ones_too) channels.insert(channel);
-  }
-  return channels;
-}
-
 void Subscriber::catch_up() {
-  bool idle = false;
+  bool idle = false, wanted = false;
+  std::set<std::string> anew;
   {
     const std::lock_guard lock(mutex_);
     catching_up_ = false;
-    for (const auto& [channel, count] : wanted_) idle = idle || count == 0;
+    for (const auto& [channel, count] : wanted_) (count == 0 ? idle : wanted) = true;
+    if (stream_) {
+      anew.swap(anew_);
+      join_and_leave(anew);
+    }
   }
   if (idle && !std::exchange(sweeping_, true)) {
     tasks_.call_at(later(parts_.clock.now(), kKeepIdle), [this] { sweep(); });
   }
   if (!stream_) {
-    if (wanted_now(false).empty() || dialling_) return;
+    if (!wanted || dialling_) return;
     parts_.redialler.dial(
         {.done = tasks_.guarded([this](std::unique_ptr<Stream> stream) { use(std::move(stream)); }),
          .failed = [](const Error&) {},
@@ -109,27 +106,29 @@ void Subscriber::catch_up() {
     dialling_ = true;  // not if there was no memory for it
     return;
   }
-  const std::set<std::string> wanted = wanted_now(true);
-  for (const std::string& channel : wanted) {
+  for (const std::string& channel : anew) parts_.stands(channel);
+  send();
+}
+
+// Under mutex_. Of those that are wanted anew, leaves the ones that were not left in the meantime.
+void Subscriber::join_and_leave(std::set<std::string>& anew) {
+  for (const auto& [channel, count] : wanted_) {
     if (joined_.insert(channel).second) append_command(out_, Words{"SUBSCRIBE", channel});
   }
   std::erase_if(joined_, [&](const std::string& channel) {
-    if (wanted.contains(channel)) return false;
+    if (wanted_.contains(channel)) return false;
     append_command(out_, Words{"UNSUBSCRIBE", channel});
+    standing_.erase(channel);
     return true;
   });
-  send();
+  std::erase_if(anew, [&](const std::string& channel) { return !standing_.contains(channel); });
 }
 
 void Subscriber::sweep() {
   sweeping_ = false;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(wanted_, [this](const auto& each) {
-      if (each.second > 0) return false;
-      standing_.erase(each.first);
-      return true;
-    });
+    std::erase_if(wanted_, [](const auto& each) { return each.second == 0; });
   }
   catch_up();
 }
@@ -183,6 +182,10 @@ void Subscriber::listen(const Reply& reply) {
   if (reply.items.size() != 3) return;
   const std::string& channel = reply.items[1].text;
   if (reply.items[0].is_text("message")) parts_.heard(channel, reply.items[2].text);
+  if (reply.items[0].is_text("unsubscribe")) {
+    const std::lock_guard lock(mutex_);
+    standing_.erase(channel);
+  }
   if (!reply.items[0].is_text("subscribe")) return;
   {
     const std::lock_guard lock(mutex_);

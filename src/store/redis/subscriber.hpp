@@ -23,8 +23,9 @@ namespace holdfast::store::redis {
 // wants to listen.
 //
 // Guarantees   `stands` is called for a channel when the server has confirmed it, also again after each
-//              new connection: what was said before that was not heard. A channel that nobody wants any
-//              more is left after a few seconds, since most are wanted again, unless it has to be at once.
+//              new connection, and when it is wanted again before it was left: what was said before that
+//              was not heard. A channel that nobody wants any more is left after a few seconds, since most
+//              are wanted again, unless it has to be at once.
 // Silence      The server is pinged now and then; if it says nothing at all, another connection is made.
 // Threads      All members from any thread. The functions are called on the loop, with no lock held.
 class Subscriber final : Loop::Ready {
@@ -62,7 +63,7 @@ class Subscriber final : Loop::Ready {
   void hang_up();
   void tick();
   void tell_askers();
-  std::set<std::string> wanted_now(bool idle_ones_too);
+  void join_and_leave(std::set<std::string>& anew);
 
   const Parts parts_;
   const LoopTasks tasks_;
@@ -91,6 +92,7 @@ class Subscriber final : Loop::Ready {
   bool closed_ = false;
   bool catching_up_ = false;           // a task is on its way
   std::map<std::string, int> wanted_;  // 0: may be wanted again
+  std::set<std::string> anew_;         // of these, since the last time it was caught up
   std::set<std::string> standing_;
   std::string refusal_;
 };
