@@ -9,6 +9,16 @@ namespace holdfast::store::redis {
 namespace {
 
 constexpr std::string_view kLock = "holdfast_lock:";
+constexpr std::string_view kKeys[] = {kLock,
+                                      "holdfast_holds:",
+                                      "holdfast_line:",
+                                      "holdfast_lapse:",
+                                      "holdfast_slots:",
+                                      "holdfast_fence:",
+                                      "holdfast_cell:",
+                                      "holdfast_op:",
+                                      "redisson_lock_",
+                                      "redisson_rwlock"};
 constexpr std::size_t kDashes[] = {8, 13, 18, 23};
 constexpr std::size_t kUuid = 36;
 
@@ -95,6 +105,11 @@ std::optional<LockName> name_in(std::string_view key) {
                                       : key.substr(std::min(end + 2, key.size())));
   if (!name || lock_key(*name) != key) return std::nullopt;
   return *std::move(name);
+}
+
+bool is_taken_by_keys(const LockName& name) {
+  return std::any_of(std::begin(kKeys), std::end(kKeys),
+                     [&](std::string_view each) { return name.bytes().starts_with(each); });
 }
 
 std::string place_of(Kind kind, const LockName& name) {

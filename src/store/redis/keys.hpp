@@ -30,6 +30,9 @@ std::string lock_key(const LockName&);
 // The name that a lock_key() was made from; none if it is something else.
 std::optional<LockName> name_in(std::string_view lock_key);
 
+// A lock of this name would lie in a key that is ours or Redisson's beside another lock.
+bool is_taken_by_keys(const LockName&);
+
 // For people: the key to look at.
 std::string place_of(Kind, const LockName&);
 

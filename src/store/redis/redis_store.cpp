@@ -5,6 +5,7 @@
 #include "rules/objections.hpp"
 #include "store/redis/census.hpp"
 #include "store/redis/examination.hpp"
+#include "store/redis/keys.hpp"
 #include "store/redis/lock_answers.hpp"
 #include "store/redis/lock_questions.hpp"
 #include "store/redis/script_asker.hpp"
@@ -60,6 +61,11 @@ void RedisStore::run(Question question, Call<Answer> call, Read read) {
 
 void RedisStore::try_grant(const GrantRequest& request, Call<GrantReply> call) {
   if (auto why = rules::objection(request)) return call.answer(std::move(*why));
+  if (is_taken_by_keys(request.name)) {
+    return call.answer(Rejected{Errc::invalid_name,
+                                "in Redis, keys that belong to other locks begin like this name; "
+                                "choose another name"});
+  }
   // Whoever listened and does not any more is passed over at once. It may be back in a moment, though: in
   // strict order it is offered the lock first.
   const bool may_be_passed_over = request.order == Order::any && watches_.listening();

@@ -77,6 +77,25 @@ TEST(RedisNames, ALockThatCannotBeLookedAtDoesNotHideTheOthers) {
   EXPECT_TRUE(fails_with(Errc::permission, at("blind").inspect("*")));
 }
 
+// The name of a lock is a key, and these are those of other locks.
+TEST(RedisNames, OurOwnKeysAreNoNames) {
+  RedisServer server;
+  const Client client = connect("redis://127.0.0.1:" + std::to_string(server.port())).value();
+  const auto hold = client.mutex("a").acquire().value();
+  for (const std::string name :
+       {"holdfast_lock:{a}", "holdfast_holds:{a}", "holdfast_line:{a}", "holdfast_lapse:{a}",
+        "holdfast_slots:{a}", "holdfast_fence:{a}", "holdfast_cell:value:{a}", "holdfast_op:x",
+        "redisson_lock_token:{a}", "redisson_lock_queue:{a}", "redisson_rwlock:{a}"}) {
+    const auto refused = client.mutex(name).try_acquire();
+    ASSERT_TRUE(fails_with(Errc::invalid_name, refused)) << name;
+    EXPECT_NE(refused.error().text().find("choose another"), std::string::npos);
+  }
+  EXPECT_TRUE(hold.verify());
+  for (const std::string name : {"holdfast", "holdfast_lock", "my holdfast_lock:{a}"}) {
+    EXPECT_TRUE(client.mutex(name).try_acquire()) << name;
+  }
+}
+
 TEST(RedisNames, APatternWithoutStarsIsOneName) {
   EXPECT_EQ(redis::only_name("a b")->bytes(), "a b");
   EXPECT_EQ(redis::only_name("a\\*\\?\\\\")->bytes(), "a*?\\");
