@@ -60,6 +60,9 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
   Connection(const Parts&, std::unique_ptr<Stream>);
   ~Connection();
 
+  // False: no descriptor was left for it. It must not be used.
+  bool complete() const { return static_cast<bool>(interrupted_); }
+
   void ask(std::span<const std::string> words, std::unique_ptr<Asker>);
   bool drive(const std::shared_ptr<BlockedCaller>& caller) { return role_.drive(caller); }
   void interrupt(const BlockedCaller& caller) { role_.interrupt(caller); }

@@ -18,8 +18,11 @@ Result<std::unique_ptr<Store>> open(const Url& url, const Surroundings& around) 
   auto stream = redis::dial(*address, around.clock,
                             later(around.clock.now(), address->connect_within), kNobodyGivesUp);
   if (!stream) return stream.error();
-  return std::unique_ptr<Store>(
-      std::make_unique<redis::RedisStore>(std::move(*address), around, std::move(*stream)));
+  auto store = std::make_unique<redis::RedisStore>(std::move(*address), around, std::move(*stream));
+  if (!store->complete()) {
+    return Error(Errc::unavailable, "this process has no descriptors left for a client of Redis");
+  }
+  return std::unique_ptr<Store>(std::move(store));
 }
 
 }  // namespace

@@ -60,6 +60,9 @@ class Redialler {
   explicit Redialler(const Parts&);
   ~Redialler() { stop(); }
 
+  // False: no descriptor was left for it. It must not be used.
+  bool complete() const { return static_cast<bool>(give_up_); }
+
   void dial(Wanted);
   void stop();
 

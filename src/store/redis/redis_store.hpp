@@ -30,6 +30,9 @@ class RedisStore final : public Store {
   RedisStore(Address, const Surroundings&, std::unique_ptr<Stream>);
   ~RedisStore() override;
 
+  // False: there was no descriptor for one of its parts. It must not be used.
+  bool complete() const { return redialler_.complete() && connection_.complete(); }
+
   Capabilities capabilities() const override;
   void try_grant(const GrantRequest&, Call<GrantReply>) override;
   void renew(std::span<const Renewal>, Call<RenewReply>) override;

@@ -309,6 +309,36 @@ TEST_F(RedisLink, AnAddressThatIsSilentLeavesTimeForTheNext_F013) {
   EXPECT_EQ(said, "connected");
 }
 
+// Descriptors are taken in their order, so the next one tells how many there are.
+int next_descriptor() { return transport::Fd(::dup(0)).get(); }
+
+// A process that lets a client have more and more descriptors. Arguments: the URL.
+const Role kFewDescriptors("redis-few-descriptors", [](Parent& parent, const Words& words) {
+  const int first = next_descriptor();
+  int needed = 0;
+  {
+    const Client client = connect(words.at(0)).value();
+    needed = next_descriptor() - first;
+  }
+  for (int allowed = 0; allowed < needed; ++allowed) {
+    const auto few = static_cast<rlim_t>(first + allowed);
+    const rlimit limit{few, 100};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    const auto client = connect(words.at(0));
+    if (client) return parent.tell("content with " + std::to_string(allowed));
+    if (client.error() != Errc::unavailable) return parent.tell(client.error().text());
+  }
+  const rlimit enough{100, 100};
+  ::setrlimit(RLIMIT_NOFILE, &enough);
+  parent.tell(connect(words.at(0)) ? "connected" : "not connected");
+});
+
+TEST_F(RedisLink, WithoutDescriptorsForAllThatItNeedsAClientDoesNotBegin_F045) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs descriptors itself";
+  ChildProcess child(kFewDescriptors, {url()});
+  EXPECT_EQ(child.hear(), "connected");
+}
+
 // A process that may have no more threads for a while. Arguments: the URL.
 const Role kThreadless("redis-threadless", [](Parent& parent, const Words& words) {
   const Client client = connect(words.at(0), {.answer_within = 200ms, .patience = 10s}).value();
