@@ -59,8 +59,7 @@ class Examination final : public std::enable_shared_from_this<Examination> {
           {{"CONFIG", "GET", setting}, [this](const Reply& reply) { info_.add_config(reply); }});
     }
     steps_.push_back({{"ACL", "WHOAMI"}, [this](const Reply& reply) { who_ = reply; }});
-    const Question rights =
-        ask_rights(*LockName::checked("holdfast-doctor/rights"), what_.settings);
+    const Question rights = ask_rights(*LockName::checked("holdfast-rights"), what_.settings);
     for (const ScriptAs as : {ScriptAs::sha1, ScriptAs::text}) {
       steps_.push_back(
           {words_of(rights, as), [this, as](const Reply& reply) { add_rights(reply, as); }});

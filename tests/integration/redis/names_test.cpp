@@ -96,6 +96,16 @@ TEST(RedisNames, OurOwnKeysAreNoNames) {
   }
 }
 
+// Many try it, on many servers: what it leaves goes by itself.
+TEST(RedisNames, TheDoctorsLockLeavesNothingForGood) {
+  RedisServer server;
+  const Client client = connect("redis://127.0.0.1:" + std::to_string(server.port())).value();
+  EXPECT_TRUE(client.mutex("holdfast-doctor/7").acquire().value().release());
+  for (const redis::Reply& key : server.must({"KEYS", "*"}).items) {
+    EXPECT_GT(server.must({"PTTL", key.text}).integer, 0) << key.text;
+  }
+}
+
 TEST(RedisNames, APatternWithoutStarsIsOneName) {
   EXPECT_EQ(redis::only_name("a b")->bytes(), "a b");
   EXPECT_EQ(redis::only_name("a\\*\\?\\\\")->bytes(), "a*?\\");
