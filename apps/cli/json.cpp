@@ -30,14 +30,15 @@ Json to_json(const HolderRecord& record) {
   json["program"] = record.program;
   json["host"] = record.host;
   json["pid"] = record.pid;
-  if (tells_since(record)) json["since"] = iso_text(record.since);
+  json["since"] = tells_since(record) ? Json(iso_text(record.since)) : Json();
   json["reason"] = record.reason;
   return json;
 }
 
 Json to_json(const ClaimInfo& claim, WallTime now) {
   Json json = to_json(claim.record);
-  if (tells_since(claim.record)) json["age"] = seconds_of(age_of(claim.record.since, now));
+  const Duration age = age_of(claim.record.since, now);
+  json["age"] = tells_since(claim.record) ? Json(seconds_of(age)) : Json();
   json["mode"] = claim.mode;
   json["lease_left"] = seconds_of(claim.lease_left);
   if (claim.fence) {

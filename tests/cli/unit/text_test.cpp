@@ -90,7 +90,7 @@ TEST(JsonText, SurvivesNamesThatAreNotText_F131) {
   EXPECT_EQ(back["name_hex"], "61ff1b");
   EXPECT_EQ(back["holders"][0]["fence"].get<std::uint64_t>(), kMaxFence);
   EXPECT_EQ(back["holders"][0]["lease_left"], 1.5);
-  EXPECT_EQ(back["holders"][0]["since"], "1970-01-01T00:00:00.000Z");
+  EXPECT_TRUE(back["holders"][0]["since"].is_null()) << "it does not tell";
   EXPECT_FALSE(
       Json::parse(json_text(to_json(LockInfo{"ok", "mutex", "exclusive", {}, {}}, "", WallTime())))
           .contains("name_hex"));
