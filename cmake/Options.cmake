@@ -7,6 +7,7 @@ option(HOLDFAST_PCH "Precompile the standard headers" OFF)
 option(HOLDFAST_APPS "Build the program holdfast (needs nlohmann-json)" ${PROJECT_IS_TOP_LEVEL})
 option(HOLDFAST_INSTALL "Create the install rules" ${PROJECT_IS_TOP_LEVEL})
 set(HOLDFAST_SANITIZE "" CACHE STRING "Value of -fsanitize=, for example address,undefined")
+option(HOLDFAST_CCACHE "Compile through ccache where it is installed" OFF)
 set(HOLDFAST_SIM_SEEDS 100000 CACHE STRING "Seeds that the simulation test runs")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -45,6 +46,18 @@ if(HOLDFAST_SANITIZE)
   # GCC's manual: instrumented code makes this warning guess wrong.
   target_compile_options(holdfast-build INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()
+
+# What was compiled before, in this or another clone, is not compiled again. The settings let precompiled
+# headers be cached, and paths below the source tree mean the same wherever the clone lies.
+if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(HOLDFAST_CCACHE_PROGRAM ccache)
+  if(HOLDFAST_CCACHE_PROGRAM)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      "${HOLDFAST_CCACHE_PROGRAM}")
+  endif()
 endif()
 
 # holdfast_precompile(<target> REUSE <owner> LIKE <interface> [HEADERS <more headers>...])
