@@ -62,7 +62,7 @@ TEST(RedisExamination, SaysWhatTheServerIs) {
   EXPECT_EQ(server.must({"DBSIZE"}).integer, 0) << "it leaves nothing behind";
 }
 
-TEST(RedisExamination, WarnsOfWhatMayBeEvicted) {
+TEST(RedisExamination, WarnsOfWhatMayBeEvicted_F058) {
   RedisServer server;
   server.must({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
   expect(Level::warning, "eviction", "while there is no maxmemory", server);
@@ -81,7 +81,7 @@ TEST(RedisExamination, WarnsOfMemoryThatIsNearlyUsed) {
   expect(Level::warning, "memory", "no lock can be taken", server);
 }
 
-TEST(RedisExamination, SaysWhatARestartForgets) {
+TEST(RedisExamination, SaysWhatARestartForgets_F047) {
   RedisServer server;
   expect(Level::warning, "persistence", "no append-only file: a restart forgets", server);
   server.must({"CONFIG", "SET", "save", "60 1000"});

@@ -286,15 +286,29 @@ class BlackHole {
   bool good_ = false;
 };
 
-// A process that has its own list of hosts. Arguments: that file, and the URL.
+// From now on this process has a list of hosts of its own. False: it may not.
+bool take_hosts(const std::string& file) {
+  return ::unshare(CLONE_NEWNS) == 0 &&
+         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount(file.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) == 0;
+}
+
+// Arguments: the list of hosts, and the URL.
 const Role kOwnHosts("redis-own-hosts", [](Parent& parent, const Words& words) {
-  if (::unshare(CLONE_NEWNS) != 0 ||
-      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      ::mount(words.at(0).c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0) {
-    return parent.tell("has none");
-  }
+  if (!take_hosts(words.at(0))) return parent.tell("has none");
   const auto client = connect(words.at(1));
   parent.tell(client ? "connected" : client.error().text());
+});
+
+// The same, and after each word that it hears it takes a lock.
+const Role kFollowsTheName("redis-follows-the-name", [](Parent& parent, const Words& words) {
+  if (!take_hosts(words.at(0))) return parent.tell("has none");
+  const auto client = connect(words.at(1));
+  parent.tell(client ? "connected" : client.error().text());
+  if (!client) return;
+  parent.hear();
+  const auto hold = client->mutex("lock").acquire({.wait = kSoon});
+  parent.tell(hold ? "has it" : hold.error().text());
 });
 
 TEST_F(RedisLink, AnAddressThatIsSilentLeavesTimeForTheNext_F013) {
@@ -307,6 +321,22 @@ TEST_F(RedisLink, AnAddressThatIsSilentLeavesTimeForTheNext_F013) {
   const std::string said = child.hear();
   if (said == "has none") GTEST_SKIP() << "only root can give a process other files";
   EXPECT_EQ(said, "connected");
+}
+
+TEST_F(RedisLink, AHostThatHasMovedIsFoundUnderItsName_F013) {
+  const TempFolder folder;
+  std::ofstream(folder / "hosts") << "127.0.0.1 moving\n";
+  ChildProcess child(kFollowsTheName,
+                     {folder / "hosts", "redis://moving:" + std::to_string(server().port())});
+  const std::string said = child.hear();
+  if (said == "has none") GTEST_SKIP() << "only root can give a process other files";
+  ASSERT_EQ(said, "connected");
+
+  server().must({"CONFIG", "SET", "bind", "127.0.0.2"});
+  std::ofstream(folder / "hosts") << "127.0.0.2 moving\n";
+  server().must({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  child.tell("go");
+  EXPECT_EQ(child.hear(), "has it");
 }
 
 // Descriptors are taken in their order, so the next one tells how many there are.
