@@ -1,17 +1,19 @@
 # Components are folders of src/ compiled as OBJECT libraries; together they are the one library.
 #
-#   holdfast_component(<name> [DEPENDS <component>...])   src/<name>        -> holdfast-<name>
+#   holdfast_component(<name> [DEPENDS <component>...] [LINK ...] [PACKAGE ...] [PKGCONFIG ...])
+#                                                         src/<name>        -> holdfast-<name>
 #   holdfast_store(<name> [LINK ...] [PACKAGE ...] [PKGCONFIG ...])
 #                                                         src/store/<name>  -> holdfast-store-<name>
 #   holdfast_check_store_lists()                          folders, lines and conformance list agree
 #   holdfast_library()                                    all of it         -> holdfast::holdfast
 #
 # DEPENDS hands on include folders and flags of a lower layer. What may include what is checked by
-# tools/check-layers.
+# tools/check-layers. LINK: targets of a foreign library. PACKAGE: what a consumer of the static library
+# must find_package() for them. PKGCONFIG: the same for pkg-config.
 
 define_property(GLOBAL PROPERTY HOLDFAST_COMPONENTS BRIEF_DOCS "Targets of all components")
 define_property(GLOBAL PROPERTY HOLDFAST_STORES BRIEF_DOCS "Names of all stores")
-define_property(GLOBAL PROPERTY HOLDFAST_LINK BRIEF_DOCS "Client libraries of all stores")
+define_property(GLOBAL PROPERTY HOLDFAST_LINK BRIEF_DOCS "Foreign libraries of all components")
 define_property(GLOBAL PROPERTY HOLDFAST_PACKAGES BRIEF_DOCS "CMake packages behind HOLDFAST_LINK")
 define_property(GLOBAL PROPERTY HOLDFAST_PKGCONFIG BRIEF_DOCS "pkg-config modules behind HOLDFAST_LINK")
 foreach(list COMPONENTS STORES LINK PACKAGES PKGCONFIG)
@@ -19,26 +21,31 @@ foreach(list COMPONENTS STORES LINK PACKAGES PKGCONFIG)
 endforeach()
 
 function(holdfast_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;PACKAGE;PKGCONFIG")
   list(TRANSFORM arg_DEPENDS PREPEND "holdfast-")
-  holdfast_objects(holdfast-${name} "${PROJECT_SOURCE_DIR}/src/${name}" LINK ${arg_DEPENDS})
+  holdfast_foreign("${arg_LINK}" "${arg_PACKAGE}" "${arg_PKGCONFIG}")
+  holdfast_objects(holdfast-${name} "${PROJECT_SOURCE_DIR}/src/${name}"
+    LINK ${arg_DEPENDS} ${arg_LINK})
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_COMPONENTS holdfast-${name})
 endfunction()
 
-# LINK: targets of the client library. PACKAGE: what a consumer of the static library must
-# find_package() for them. PKGCONFIG: the same for pkg-config.
 function(holdfast_store name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;PACKAGE;PKGCONFIG")
-  foreach(package IN LISTS arg_PACKAGE)
-    find_package(${package} REQUIRED GLOBAL)
-  endforeach()
+  holdfast_foreign("${arg_LINK}" "${arg_PACKAGE}" "${arg_PKGCONFIG}")
   holdfast_objects(holdfast-store-${name} "${PROJECT_SOURCE_DIR}/src/store/${name}"
     LINK holdfast-rules holdfast-transport ${arg_LINK})
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_COMPONENTS holdfast-store-${name})
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_STORES ${name})
-  set_property(GLOBAL APPEND PROPERTY HOLDFAST_LINK ${arg_LINK})
-  set_property(GLOBAL APPEND PROPERTY HOLDFAST_PACKAGES ${arg_PACKAGE})
-  set_property(GLOBAL APPEND PROPERTY HOLDFAST_PKGCONFIG ${arg_PKGCONFIG})
+endfunction()
+
+# Finds foreign libraries, and notes them for whoever links and installs.
+function(holdfast_foreign link packages pkgconfig)
+  foreach(package IN LISTS packages)
+    find_package(${package} REQUIRED GLOBAL)
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY HOLDFAST_LINK ${link})
+  set_property(GLOBAL APPEND PROPERTY HOLDFAST_PACKAGES ${packages})
+  set_property(GLOBAL APPEND PROPERTY HOLDFAST_PKGCONFIG ${pkgconfig})
 endfunction()
 
 # holdfast_objects(<target> <folder> [LINK <target>...] [DEFINE <macro>...])

@@ -32,7 +32,7 @@ endif()
 get_property(holdfast_stores GLOBAL PROPERTY HOLDFAST_STORES)
 get_property(holdfast_packages GLOBAL PROPERTY HOLDFAST_PACKAGES)
 get_property(holdfast_pkgconfig GLOBAL PROPERTY HOLDFAST_PKGCONFIG)
-# A static library leaves linking the stores' client libraries to its user.
+# A static library leaves linking the foreign libraries to its user.
 list(REMOVE_DUPLICATES holdfast_packages)
 set(holdfast_find_dependencies "")
 get_target_property(type holdfast TYPE)

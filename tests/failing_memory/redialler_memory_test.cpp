@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using store::redis::Redialler;
-using store::redis::Stream;
+using transport::Stream;
 
 // False: it cannot even be asked for it.
 bool ask(Redialler& redialler, bool& done) {

@@ -17,22 +17,15 @@
 #include "holdfast/store/url.hpp"
 #include "holdfast/time.hpp"
 #include "transport/authority.hpp"
+#include "transport/tls.hpp"
 
 namespace holdfast::store::redis {
-
-struct TlsSettings {
-  std::string ca_file{};  // none: the system's
-  std::string cert_file{};
-  std::string key_file{};
-  std::string server_name{};  // none: the host's
-  bool verify = true;
-};
 
 struct Address {
   transport::Endpoint endpoint{};
   std::string socket_path{};  // a unix socket instead
   bool tls = false;
-  TlsSettings tls_settings{};
+  transport::TlsSettings tls_settings{};
   std::string user{};
   std::string password{};
   unsigned database = 0;

@@ -12,6 +12,7 @@ namespace holdfast::store::redis {
 namespace {
 
 using namespace std::chrono_literals;
+using transport::Stream;
 
 constexpr Duration kSilenceTick = 500ms;
 constexpr Duration kSilence = 1s;      // after the deadline of the oldest question

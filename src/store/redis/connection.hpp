@@ -11,12 +11,12 @@
 #include "holdfast/store/loop.hpp"
 #include "holdfast/store/replies.hpp"
 #include "holdfast/time.hpp"
-#include "store/redis/loop_tasks.hpp"
 #include "store/redis/redialler.hpp"
 #include "store/redis/resp.hpp"
-#include "store/redis/stream.hpp"
 #include "transport/fd.hpp"
+#include "transport/loop_tasks.hpp"
 #include "transport/read_role.hpp"
+#include "transport/stream.hpp"
 
 namespace holdfast::store::redis {
 
@@ -57,7 +57,7 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
     Redialler& redialler;
   };
   // Over a stream that has been dialled already.
-  Connection(const Parts&, std::unique_ptr<Stream>);
+  Connection(const Parts&, std::unique_ptr<transport::Stream>);
   ~Connection();
 
   // False: no descriptor was left for it. It must not be used.
@@ -85,13 +85,13 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
   bool hand_out();
   void fail_all(NoAnswer);
   void redial();
-  void use(std::unique_ptr<Stream>);
+  void use(std::unique_ptr<transport::Stream>);
   void watch_silence();
   void look_for_silence();
 
   const Parts parts_;
   const transport::Fd interrupted_;  // eventfd
-  const LoopTasks tasks_;
+  const transport::LoopTasks tasks_;
 
   ShortLives lives_;  // only the loop's
 
@@ -100,7 +100,7 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
   std::string input_;
 
   std::mutex mutex_;
-  std::unique_ptr<Stream> stream_;  // replaced only while nobody reads or writes
+  std::unique_ptr<transport::Stream> stream_;  // replaced only while nobody reads or writes
   bool connected_ = true;
   bool closed_ = false;
   bool writing_ = false;  // a thread is in Stream::write()

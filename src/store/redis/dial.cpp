@@ -18,13 +18,14 @@
 
 #include "store/redis/failure.hpp"
 #include "store/redis/resp.hpp"
-#include "store/redis/tls.hpp"
 #include "transport/quiet_thread.hpp"
+#include "transport/tls.hpp"
 
 namespace holdfast::store::redis {
 namespace {
 
 using transport::Fd;
+using transport::Stream;
 
 struct Addrinfo {
   sockaddr_storage address{};
@@ -42,10 +43,10 @@ class Dialler {
   Result<std::unique_ptr<Stream>> run() {
     auto fd = address_.socket_path.empty() ? connect_by_name() : connect_to_socket();
     if (!fd) return fd.error();
-    auto stream = address_.tls
-                      ? tls_stream(std::move(*fd), address_.tls_settings, address_.endpoint.host,
-                                   [this](int it, short events) { return wait_for(it, events); })
-                      : plain_stream(std::move(*fd));
+    auto stream = address_.tls ? transport::tls_stream(
+                                     std::move(*fd), address_.tls_settings, address_.endpoint.host,
+                                     [this](int it, short events) { return wait_for(it, events); })
+                               : transport::plain_stream(std::move(*fd));
     if (!stream) return named(stream.error());
     if (auto done = introduce(**stream); !done) return named(done.error());
     return stream;

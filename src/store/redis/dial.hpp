@@ -6,7 +6,7 @@
 #include "holdfast/store/clock.hpp"
 #include "holdfast/time.hpp"
 #include "store/redis/address.hpp"
-#include "store/redis/stream.hpp"
+#include "transport/stream.hpp"
 
 namespace holdfast::store::redis {
 
@@ -16,6 +16,7 @@ namespace holdfast::store::redis {
 // On error     unavailable, permission (a password, a certificate), invalid_argument (a database that is
 //              not there), protocol. The text names the server, never a secret.
 // Blocking     Until it is done, `until`, or `give_up` becomes readable.
-Result<std::unique_ptr<Stream>> dial(const Address&, const Clock&, TimePoint until, int give_up);
+Result<std::unique_ptr<transport::Stream>> dial(const Address&, const Clock&, TimePoint until,
+                                                int give_up);
 
 }  // namespace holdfast::store::redis

@@ -12,8 +12,8 @@
 #include "holdfast/store/loop.hpp"
 #include "holdfast/store/random.hpp"
 #include "store/redis/address.hpp"
-#include "store/redis/stream.hpp"
 #include "transport/fd.hpp"
+#include "transport/stream.hpp"
 #include "transport/worker.hpp"
 
 namespace holdfast::store::redis {
@@ -52,7 +52,7 @@ class Redialler {
     Random& random;
   };
   struct Wanted {
-    std::function<void(std::unique_ptr<Stream>)> done;
+    std::function<void(std::unique_ptr<transport::Stream>)> done;
     std::function<void(const Error&)> failed;
     int failures = 0;  // before: ShortLives
   };

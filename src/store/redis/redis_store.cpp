@@ -12,7 +12,8 @@
 
 namespace holdfast::store::redis {
 
-RedisStore::RedisStore(Address address, const Surroundings& around, std::unique_ptr<Stream> stream)
+RedisStore::RedisStore(Address address, const Surroundings& around,
+                       std::unique_ptr<transport::Stream> stream)
     : address_(std::move(address)),
       settings_{.interop = address_.interop},
       clock_(around.clock),

@@ -27,7 +27,7 @@ namespace holdfast::store::redis {
 // Threads      All verbs from any thread; close() not on the loop.
 class RedisStore final : public Store {
  public:
-  RedisStore(Address, const Surroundings&, std::unique_ptr<Stream>);
+  RedisStore(Address, const Surroundings&, std::unique_ptr<transport::Stream>);
   ~RedisStore() override;
 
   // False: there was no descriptor for one of its parts. It must not be used.

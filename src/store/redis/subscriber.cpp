@@ -10,6 +10,7 @@ namespace holdfast::store::redis {
 namespace {
 
 using namespace std::chrono_literals;
+using transport::Stream;
 
 constexpr Duration kPingEvery = 10s;
 constexpr Duration kSilence = 5s;  // after a ping

@@ -12,10 +12,10 @@
 #include "holdfast/store/loop.hpp"
 #include "holdfast/task.hpp"
 #include "holdfast/time.hpp"
-#include "store/redis/loop_tasks.hpp"
 #include "store/redis/redialler.hpp"
 #include "store/redis/resp.hpp"
-#include "store/redis/stream.hpp"
+#include "transport/loop_tasks.hpp"
+#include "transport/stream.hpp"
 
 namespace holdfast::store::redis {
 
@@ -57,7 +57,7 @@ class Subscriber final : Loop::Ready {
   void catch_up();
   void catch_up_soon();
   void sweep();
-  void use(std::unique_ptr<Stream>);
+  void use(std::unique_ptr<transport::Stream>);
   void send();
   void listen(const Reply&);
   void hang_up();
@@ -66,10 +66,10 @@ class Subscriber final : Loop::Ready {
   void join_and_leave(std::set<std::string>& anew);
 
   const Parts parts_;
-  const LoopTasks tasks_;
+  const transport::LoopTasks tasks_;
 
   // Only the loop's.
-  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<transport::Stream> stream_;
   bool dialling_ = false;
   bool ticking_ = false;
   bool sweeping_ = false;

@@ -11,6 +11,8 @@
 namespace holdfast::store::redis {
 namespace {
 
+using transport::Stream;
+
 struct Written {
   std::string bytes;
   int calls = 0;

@@ -7,14 +7,14 @@
 
 #include "holdfast/store/loop.hpp"
 
-namespace holdfast::store::redis {
+namespace holdfast::transport {
 
 // What an object does on the loop: nothing of it runs once end() has returned, so that the object can go.
 //
 // Threads      From any thread; end() not on the loop.
 class LoopTasks {
  public:
-  explicit LoopTasks(Loop& loop) : loop_(loop) {}
+  explicit LoopTasks(store::Loop& loop) : loop_(loop) {}
   LoopTasks(const LoopTasks&) = delete;
   LoopTasks& operator=(const LoopTasks&) = delete;
 
@@ -23,7 +23,7 @@ class LoopTasks {
     loop_.post(guarded(std::move(work)));
   }
   template <class Work>
-  TimerId call_at(TimePoint at, Work work) const {
+  store::TimerId call_at(TimePoint at, Work work) const {
     return loop_.call_at(at, guarded(std::move(work)));
   }
   // For functions that somebody else will call on the loop.
@@ -52,8 +52,8 @@ class LoopTasks {
   }
 
  private:
-  Loop& loop_;
+  store::Loop& loop_;
   const std::shared_ptr<std::atomic<bool>> alive_ = std::make_shared<std::atomic<bool>>(true);
 };
 
-}  // namespace holdfast::store::redis
+}  // namespace holdfast::transport

@@ -1,13 +1,13 @@
-#include "store/redis/stream.hpp"
+#include "transport/stream.hpp"
 
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 
-#include "store/redis/socket_io.hpp"
+#include "transport/socket_io.hpp"
 
-namespace holdfast::store::redis {
+namespace holdfast::transport {
 namespace {
 
 class PlainStream final : public Stream {
@@ -27,9 +27,7 @@ Stream::Went went(ssize_t bytes) {
 
 void Stream::hang_up() const { ::shutdown(fd(), SHUT_RDWR); }
 
-std::unique_ptr<Stream> plain_stream(transport::Fd fd) {
-  return std::make_unique<PlainStream>(std::move(fd));
-}
+std::unique_ptr<Stream> plain_stream(Fd fd) { return std::make_unique<PlainStream>(std::move(fd)); }
 
 Stream::Went receive_some(int fd, std::string& into) {
   std::array<char, 16 * 1024> bytes;
@@ -55,4 +53,4 @@ Stream::Went send_some(int fd, std::string& from) {
   return how;
 }
 
-}  // namespace holdfast::store::redis
+}  // namespace holdfast::transport

@@ -1,4 +1,4 @@
-#include "store/redis/tls.hpp"
+#include "transport/tls.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "holdfast/store/lock_name.hpp"
-#include "store/redis/socket_io.hpp"
+#include "transport/socket_io.hpp"
 
-namespace holdfast::store::redis {
+namespace holdfast::transport {
 namespace {
 
 struct Free {
@@ -34,7 +34,7 @@ std::string last_reason() {
 
 Error unusable(const std::string& what, const std::string& file) {
   return Error(Errc::invalid_argument,
-               "the " + what + " " + printable(file) + " cannot be used: " + last_reason());
+               "the " + what + " " + store::printable(file) + " cannot be used: " + last_reason());
 }
 
 Result<Context> context_for(const TlsSettings& settings) {
@@ -68,7 +68,7 @@ Result<Context> context_for(const TlsSettings& settings) {
 // reader does not stop a writer. Its session takes one thread at a time, hence the mutex.
 class TlsStream final : public Stream {
  public:
-  TlsStream(transport::Fd fd, Context context, Session session)
+  TlsStream(Fd fd, Context context, Session session)
       : Stream(std::move(fd)), context_(std::move(context)), session_(std::move(session)) {
     SSL_set_bio(session_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));  // it owns them
   }
@@ -169,7 +169,7 @@ class TlsStream final : public Stream {
 
 }  // namespace
 
-Result<std::unique_ptr<Stream>> tls_stream(transport::Fd fd, const TlsSettings& settings,
+Result<std::unique_ptr<Stream>> tls_stream(Fd fd, const TlsSettings& settings,
                                            const std::string& host, const WaitFor& wait_for) {
   ERR_clear_error();
   auto context = context_for(settings);
@@ -188,4 +188,4 @@ Result<std::unique_ptr<Stream>> tls_stream(transport::Fd fd, const TlsSettings& 
   return std::unique_ptr<Stream>(std::move(stream));
 }
 
-}  // namespace holdfast::store::redis
+}  // namespace holdfast::transport

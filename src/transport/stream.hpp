@@ -5,7 +5,7 @@
 
 #include "transport/fd.hpp"
 
-namespace holdfast::store::redis {
+namespace holdfast::transport {
 
 // A connected socket that never blocks, plain or with TLS around it.
 //
@@ -18,7 +18,7 @@ class Stream {
     wrong   // the end; nothing will come or go any more
   };
 
-  explicit Stream(transport::Fd fd) : fd_(std::move(fd)) {}
+  explicit Stream(Fd fd) : fd_(std::move(fd)) {}
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   virtual ~Stream() = default;
@@ -32,9 +32,9 @@ class Stream {
   void hang_up() const;
 
  private:
-  transport::Fd fd_;
+  Fd fd_;
 };
 
-std::unique_ptr<Stream> plain_stream(transport::Fd);
+std::unique_ptr<Stream> plain_stream(Fd);
 
-}  // namespace holdfast::store::redis
+}  // namespace holdfast::transport

@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "store/redis/stream.hpp"
+#include "transport/stream.hpp"
 
-namespace holdfast::store::redis {
+namespace holdfast::transport {
 
 // recv(2) and send(2) that do not block, are not interrupted and raise no signal.
 Stream::Went receive_some(int fd, std::string& into);
 Stream::Went send_some(int fd, std::string& from);
 
-}  // namespace holdfast::store::redis
+}  // namespace holdfast::transport
