@@ -37,7 +37,7 @@ TEST(RedialledMemory, WhatLacksMemoryIsTriedAgain_F044) {
   if (kSanitized) GTEST_SKIP() << "with a sanitizer there are other requests";
   RedisServer server;
   store::redis::Address address;
-  address.endpoint = {"127.0.0.1", server.port()};
+  address.server.endpoint = {"127.0.0.1", server.port()};
   const runtime::BootClock clock;
   SeededRandom random(1);
   bool failed = true;

@@ -88,13 +88,13 @@ std::map<std::string, Setting> settings_of(Address& address) {
   settings["interop"] = [&](const std::string& it) {
     return set(address.interop, on_or_off("interop", it));
   };
-  if (!address.tls) return settings;
-  text("ca", address.tls_settings.ca_file);
-  text("cert", address.tls_settings.cert_file);
-  text("key", address.tls_settings.key_file);
-  text("server_name", address.tls_settings.server_name);
+  if (!address.server.tls) return settings;
+  text("ca", address.server.tls_settings.ca_file);
+  text("cert", address.server.tls_settings.cert_file);
+  text("key", address.server.tls_settings.key_file);
+  text("server_name", address.server.tls_settings.server_name);
   settings["verify"] = [&](const std::string& it) {
-    return set(address.tls_settings.verify, on_or_off("verify", it));
+    return set(address.server.tls_settings.verify, on_or_off("verify", it));
   };
   return settings;
 }
@@ -114,7 +114,8 @@ Result<void> read_options(const Url& url, Address& address) {
     }
     if (auto done = setting->second(value); !done) return done.error();
   }
-  if (address.tls_settings.cert_file.empty() != address.tls_settings.key_file.empty()) {
+  if (address.server.tls_settings.cert_file.empty() !=
+      address.server.tls_settings.key_file.empty()) {
     return wrong("cert and key belong together");
   }
   return {};
@@ -124,7 +125,7 @@ Result<void> read_options(const Url& url, Address& address) {
 
 Result<Address> parse_address(const Url& url) {
   Address address;
-  address.tls = url.scheme == "rediss";
+  address.server.tls = url.scheme == "rediss";
   auto authority = transport::parse_authority(url.rest, kPort);
   if (!authority) return authority.error();
   address.user = std::move(authority->user);
@@ -136,13 +137,13 @@ Result<Address> parse_address(const Url& url) {
     }
     auto path = undo_percent_codes(authority->path);
     if (!path) return path.error();
-    address.socket_path = "/" + *path;
+    address.server.socket_path = "/" + *path;
   } else {
     if (authority->endpoints.size() > 1) {
       return wrong(url.scheme + ": is one server; several are not supported yet");
     }
-    address.endpoint = authority->endpoints.empty() ? transport::Endpoint{"127.0.0.1", kPort}
-                                                    : authority->endpoints[0];
+    address.server.endpoint = authority->endpoints.empty() ? transport::Endpoint{"127.0.0.1", kPort}
+                                                           : authority->endpoints[0];
     if (!authority->path.empty()) {
       if (auto done = set(address.database, database_of(authority->path)); !done)
         return done.error();
@@ -150,11 +151,6 @@ Result<Address> parse_address(const Url& url) {
   }
   if (auto done = read_options(url, address); !done) return done.error();
   return address;
-}
-
-std::string to_string(const Address& address) {
-  return address.socket_path.empty() ? transport::to_string(address.endpoint)
-                                     : printable(address.socket_path);
 }
 
 }  // namespace holdfast::store::redis

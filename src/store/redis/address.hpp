@@ -16,16 +16,12 @@
 #include "holdfast/result.hpp"
 #include "holdfast/store/url.hpp"
 #include "holdfast/time.hpp"
-#include "transport/authority.hpp"
-#include "transport/tls.hpp"
+#include "transport/connect.hpp"
 
 namespace holdfast::store::redis {
 
 struct Address {
-  transport::Endpoint endpoint{};
-  std::string socket_path{};  // a unix socket instead
-  bool tls = false;
-  transport::TlsSettings tls_settings{};
+  transport::Target server{};
   std::string user{};
   std::string password{};
   unsigned database = 0;
@@ -35,8 +31,5 @@ struct Address {
 
 // On error     Errc::invalid_argument, permission (a password file); never with the password.
 Result<Address> parse_address(const Url&);
-
-// For people, without secrets: "db1:6379", "/run/redis.sock".
-std::string to_string(const Address&);
 
 }  // namespace holdfast::store::redis

@@ -136,9 +136,9 @@ bool Connection::read_once(TimePoint until) {
   const bool understood = hand_out();
   if (understood && how != Stream::Went::wrong) return true;
   fail_all(understood ? NoAnswer{Errc::unavailable, true,
-                                 "the connection to " + to_string(parts_.address) + " broke"}
+                                 "the connection to " + to_string(parts_.address.server) + " broke"}
                       : NoAnswer{Errc::protocol, true,
-                                 "what came from " + to_string(parts_.address) +
+                                 "what came from " + to_string(parts_.address.server) +
                                      " is not the language of Redis"});
   return false;
 }

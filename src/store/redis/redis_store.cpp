@@ -111,7 +111,7 @@ WatchPtr RedisStore::watch(const ClaimKey& claim, WakeFn wake) {
 }
 
 std::string RedisStore::place_of(Kind, const LockName& name) const {
-  return "key " + printable(name.bytes()) + " on " + to_string(address_);
+  return "key " + printable(name.bytes()) + " on " + to_string(address_.server);
 }
 
 void RedisStore::examine(Call<ExamineReply> call) {

@@ -132,8 +132,8 @@ Finding keyspace(const ServerInfo& info, const Address& address) {
 }
 
 bool is_local(const Address& address) {
-  const std::string& host = address.endpoint.host;
-  return !address.socket_path.empty() || host == "localhost" || host == "::1" ||
+  const std::string& host = address.server.endpoint.host;
+  return !address.server.socket_path.empty() || host == "localhost" || host == "::1" ||
          host.starts_with("127.");
 }
 
@@ -149,9 +149,9 @@ std::vector<Finding> findings_about(const ServerInfo& info, const Address& addre
 }
 
 Finding connection_finding(const Address& address) {
-  const std::string where = to_string(address);
-  if (address.tls) {
-    if (address.tls_settings.verify) return {Level::fact, "connection", where + ", TLS"};
+  const std::string where = to_string(address.server);
+  if (address.server.tls) {
+    if (address.server.tls_settings.verify) return {Level::fact, "connection", where + ", TLS"};
     return {
         Level::warning, "connection",
         where +

@@ -203,9 +203,9 @@ const Target kAddress("redis_address", [](std::string_view bytes) {
     require(address.error().text().find(secret) == std::string::npos, "a secret is not repeated");
     return require_safe(address.error().text());
   }
-  require_safe(to_string(*address));
+  require_safe(to_string(address->server));
   require_safe(connection_finding(*address).text);
-  require(!address->socket_path.empty() || !address->endpoint.host.empty(),
+  require(!address->server.socket_path.empty() || !address->server.endpoint.host.empty(),
           "there is somewhere to go");
 });
 

@@ -18,8 +18,8 @@ Result<Address> parsed(const std::string& url) { return Url::parse(url).and_then
 TEST(RedisAddress, HasDefaults) {
   const auto it = parsed("redis://");
   ASSERT_TRUE(it) << it.error().text();
-  EXPECT_EQ(to_string(*it), "127.0.0.1:6379");
-  EXPECT_FALSE(it->tls);
+  EXPECT_EQ(to_string(it->server), "127.0.0.1:6379");
+  EXPECT_FALSE(it->server.tls);
   EXPECT_EQ(it->database, 0u);
   EXPECT_TRUE(it->interop);
 }
@@ -28,22 +28,22 @@ TEST(RedisAddress, SaysEverythingInItsPlace) {
   const auto it =
       parsed("rediss://me:secret@db:7000/3?interop=off&ca=/ca.pem&cert=/c&key=/k&server_name=x");
   ASSERT_TRUE(it) << it.error().text();
-  EXPECT_TRUE(it->tls);
+  EXPECT_TRUE(it->server.tls);
   EXPECT_EQ(it->user, "me");
   EXPECT_EQ(it->password, "secret");
-  EXPECT_EQ(it->endpoint, (transport::Endpoint{"db", 7000}));
+  EXPECT_EQ(it->server.endpoint, (transport::Endpoint{"db", 7000}));
   EXPECT_EQ(it->database, 3u);
   EXPECT_FALSE(it->interop);
-  EXPECT_EQ(it->tls_settings.ca_file, "/ca.pem");
-  EXPECT_EQ(it->tls_settings.server_name, "x");
-  EXPECT_TRUE(it->tls_settings.verify);
-  EXPECT_EQ(to_string(*it), "db:7000");
+  EXPECT_EQ(it->server.tls_settings.ca_file, "/ca.pem");
+  EXPECT_EQ(it->server.tls_settings.server_name, "x");
+  EXPECT_TRUE(it->server.tls_settings.verify);
+  EXPECT_EQ(to_string(it->server), "db:7000");
 }
 
 TEST(RedisAddress, MayBeASocket) {
   const auto it = parsed("redis+unix:///run/my%20redis.sock?database=2");
   ASSERT_TRUE(it) << it.error().text();
-  EXPECT_EQ(it->socket_path, "/run/my redis.sock");
+  EXPECT_EQ(it->server.socket_path, "/run/my redis.sock");
   EXPECT_EQ(it->database, 2u);
 }
 

@@ -126,12 +126,12 @@ TEST(RedisExamination, WarnsOfAClockThatIsFarOff) {
 TEST(RedisExamination, SaysHowTheConnectionIsSecured) {
   using store::redis::Address;
   using store::redis::connection_finding;
-  const Address far{.endpoint = {"db1", 6379}};
+  const Address far{.server = {.endpoint = {"db1", 6379}}};
   EXPECT_EQ(connection_finding(far).level, Level::warning);
-  EXPECT_EQ(connection_finding({.socket_path = "/run/redis.sock"}).level, Level::fact);
-  Address tls{.endpoint = {"db1", 6379}, .tls = true};
+  EXPECT_EQ(connection_finding({.server = {.socket_path = "/run/redis.sock"}}).level, Level::fact);
+  Address tls{.server = {.endpoint = {"db1", 6379}, .tls = true}};
   EXPECT_EQ(connection_finding(tls).level, Level::fact);
-  tls.tls_settings.verify = false;
+  tls.server.tls_settings.verify = false;
   EXPECT_THAT(connection_finding(tls).text, HasSubstr("verify=off"));
 }
 

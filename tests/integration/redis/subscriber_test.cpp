@@ -18,7 +18,7 @@ using test::eventually;
 
 class RedisSubscriber : public testing::Test {
  protected:
-  RedisSubscriber() { address_.endpoint = {"127.0.0.1", server_.port()}; }
+  RedisSubscriber() { address_.server.endpoint = {"127.0.0.1", server_.port()}; }
 
   test::RedisServer server_;
   Address address_;
