@@ -8,7 +8,7 @@
 
 #include "failing_memory/failing_memory.hpp"
 #include "runtime/boot_clock.hpp"
-#include "store/redis/redialler.hpp"
+#include "store/redis/dial.hpp"
 #include "support/effort.hpp"
 #include "support/hand_loop.hpp"
 #include "support/seeded_random.hpp"
@@ -19,7 +19,7 @@ namespace holdfast::test {
 namespace {
 
 using namespace std::chrono_literals;
-using store::redis::Redialler;
+using transport::Redialler;
 using transport::Stream;
 
 // False: it cannot even be asked for it.
@@ -44,7 +44,11 @@ TEST(RedialledMemory, WhatLacksMemoryIsTriedAgain_F044) {
   int n = 0;
   while (failed && n < 1000) {
     HandLoop loop;
-    Redialler redialler({address, clock, loop, random});
+    Redialler redialler({.dial = dial_to(address, clock),
+                         .within = address.connect_within,
+                         .clock = clock,
+                         .loop = loop,
+                         .random = random});
     bool done = false;
     FailingMemory memory(++n, FailingMemory::Whose::all_threads);
     const bool asked = ask(redialler, done);

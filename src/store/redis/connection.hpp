@@ -11,11 +11,12 @@
 #include "holdfast/store/loop.hpp"
 #include "holdfast/store/replies.hpp"
 #include "holdfast/time.hpp"
-#include "store/redis/redialler.hpp"
+#include "store/redis/address.hpp"
 #include "store/redis/resp.hpp"
 #include "transport/fd.hpp"
 #include "transport/loop_tasks.hpp"
 #include "transport/read_role.hpp"
+#include "transport/redialler.hpp"
 #include "transport/stream.hpp"
 
 namespace holdfast::store::redis {
@@ -54,7 +55,7 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
     const Address& address;
     const Clock& clock;
     Loop& loop;
-    Redialler& redialler;
+    transport::Redialler& redialler;
   };
   // Over a stream that has been dialled already.
   Connection(const Parts&, std::unique_ptr<transport::Stream>);
@@ -93,7 +94,7 @@ class Connection final : transport::ReadRole::Connection, Loop::Ready {
   const transport::Fd interrupted_;  // eventfd
   const transport::LoopTasks tasks_;
 
-  ShortLives lives_;  // only the loop's
+  transport::ShortLives lives_;  // only the loop's
 
   // Only the reader's.
   ReplyReader reader_;

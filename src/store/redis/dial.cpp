@@ -84,4 +84,10 @@ Result<std::unique_ptr<Stream>> dial(const Address& address, const Clock& clock,
   return stream;
 }
 
+transport::Redialler::Dial dial_to(const Address& address, const Clock& clock) {
+  return [&address, &clock](TimePoint until, int give_up) {
+    return dial(address, clock, until, give_up);
+  };
+}
+
 }  // namespace holdfast::store::redis

@@ -6,6 +6,7 @@
 #include "holdfast/store/clock.hpp"
 #include "holdfast/time.hpp"
 #include "store/redis/address.hpp"
+#include "transport/redialler.hpp"
 #include "transport/stream.hpp"
 
 namespace holdfast::store::redis {
@@ -18,5 +19,7 @@ namespace holdfast::store::redis {
 // Blocking     Until it is done, `until`, or `give_up` becomes readable.
 Result<std::unique_ptr<transport::Stream>> dial(const Address&, const Clock&, TimePoint until,
                                                 int give_up);
+// The same for a Redialler. Both have to outlive it.
+transport::Redialler::Dial dial_to(const Address&, const Clock&);
 
 }  // namespace holdfast::store::redis

@@ -4,6 +4,7 @@
 
 #include "rules/objections.hpp"
 #include "store/redis/census.hpp"
+#include "store/redis/dial.hpp"
 #include "store/redis/examination.hpp"
 #include "store/redis/keys.hpp"
 #include "store/redis/lock_answers.hpp"
@@ -18,7 +19,11 @@ RedisStore::RedisStore(Address address, const Surroundings& around,
       settings_{.interop = address_.interop},
       clock_(around.clock),
       client_(around.client),
-      redialler_({address_, around.clock, around.loop, around.random}),
+      redialler_({.dial = dial_to(address_, around.clock),
+                  .within = address_.connect_within,
+                  .clock = around.clock,
+                  .loop = around.loop,
+                  .random = around.random}),
       connection_({address_, around.clock, around.loop, redialler_}, std::move(stream)),
       subscriber_(std::make_shared<Subscriber>(
           Subscriber::Parts{.clock = around.clock,

@@ -15,9 +15,9 @@
 #include "store/redis/claim_watches.hpp"
 #include "store/redis/connection.hpp"
 #include "store/redis/question.hpp"
-#include "store/redis/redialler.hpp"
 #include "store/redis/redis_cells.hpp"
 #include "store/redis/subscriber.hpp"
+#include "transport/redialler.hpp"
 
 namespace holdfast::store::redis {
 
@@ -58,7 +58,7 @@ class RedisStore final : public Store {
   const Settings settings_;
   const Clock& clock_;
   const ClientId client_;
-  Redialler redialler_;
+  transport::Redialler redialler_;
   Connection connection_;
   const std::shared_ptr<Subscriber> subscriber_;
   ClaimWatches watches_;

@@ -12,9 +12,9 @@
 #include "holdfast/store/loop.hpp"
 #include "holdfast/task.hpp"
 #include "holdfast/time.hpp"
-#include "store/redis/redialler.hpp"
 #include "store/redis/resp.hpp"
 #include "transport/loop_tasks.hpp"
+#include "transport/redialler.hpp"
 #include "transport/stream.hpp"
 
 namespace holdfast::store::redis {
@@ -33,7 +33,7 @@ class Subscriber final : Loop::Ready {
   struct Parts {
     const Clock& clock;
     Loop& loop;
-    Redialler& redialler;
+    transport::Redialler& redialler;
     std::function<void(const std::string& channel, const std::string& message)> heard;
     std::function<void(const std::string& channel)> stands;
   };
@@ -77,7 +77,7 @@ class Subscriber final : Loop::Ready {
   std::string out_;
   bool half_sent_ = false;  // the stream may have more that is to go
   ReplyReader reader_;
-  ShortLives lives_;
+  transport::ShortLives lives_;
   int failures_ = 0;  // streams before the next one that did not last
   struct Asking {
     std::string channel;

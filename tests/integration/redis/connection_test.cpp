@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include "runtime/boot_clock.hpp"
+#include "store/redis/dial.hpp"
 #include "support/hand_loop.hpp"
 #include "support/seeded_random.hpp"
 
@@ -45,7 +46,11 @@ TEST(RedisConnection, WhatAStreamHasTakenAndNotSentIsSentLater) {
   test::HandLoop loop;
   test::SeededRandom random(1);
   const Address address;
-  Redialler redialler({address, clock, loop, random});
+  transport::Redialler redialler({.dial = dial_to(address, clock),
+                                  .within = address.connect_within,
+                                  .clock = clock,
+                                  .loop = loop,
+                                  .random = random});
   Written written;
   Connection connection({address, clock, loop, redialler}, std::make_unique<SlowStream>(written));
   connection.ask(Words{"PING"}, std::make_unique<NoAsker>());

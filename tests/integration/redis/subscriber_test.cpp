@@ -7,6 +7,7 @@
 
 #include "runtime/boot_clock.hpp"
 #include "runtime/epoll_loop.hpp"
+#include "store/redis/dial.hpp"
 #include "support/seeded_random.hpp"
 #include "support/servers/redis_server.hpp"
 #include "support/soon.hpp"
@@ -25,7 +26,11 @@ class RedisSubscriber : public testing::Test {
   const runtime::BootClock clock_;
   const std::unique_ptr<runtime::EpollLoop> loop_ = *runtime::EpollLoop::start();
   test::SeededRandom random_{1};
-  Redialler redialler_{{address_, clock_, *loop_, random_}};
+  transport::Redialler redialler_{{.dial = dial_to(address_, clock_),
+                                   .within = address_.connect_within,
+                                   .clock = clock_,
+                                   .loop = *loop_,
+                                   .random = random_}};
   std::atomic<int> stood_ = 0;
   std::atomic<int> heard_ = 0;
   Subscriber subscriber_{{.clock = clock_,

@@ -1,4 +1,4 @@
-#include "store/redis/redialler.hpp"
+#include "transport/redialler.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -7,9 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "store/redis/dial.hpp"
-
-namespace holdfast::store::redis {
+namespace holdfast::transport {
 namespace {
 
 using namespace std::chrono_literals;
@@ -19,8 +17,8 @@ constexpr Duration kLongestPause = 1s;
 
 }  // namespace
 
-Redialler::Redialler(const Parts& parts)
-    : parts_(parts),
+Redialler::Redialler(Parts parts)
+    : parts_(std::move(parts)),
       give_up_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       worker_("holdfast-dial", [] {}) {}
 
@@ -60,9 +58,7 @@ bool Redialler::post(const std::shared_ptr<Attempt>& attempt) {
 
 // On the worker.
 void Redialler::work(const std::shared_ptr<Attempt>& attempt) {
-  auto stream =
-      redis::dial(parts_.address, parts_.clock,
-                  later(parts_.clock.now(), parts_.address.connect_within), give_up_.get());
+  auto stream = parts_.dial(later(parts_.clock.now(), parts_.within), give_up_.get());
   const std::lock_guard lock(mutex_);
   if (stopped_) return;
   if (stream) {
@@ -81,8 +77,9 @@ void Redialler::try_later(const std::shared_ptr<Attempt>& attempt) {
   const Duration bound = std::min<Duration>(kFirstPause * (1 << doublings), kLongestPause);
   const Duration pause = 1ms + Duration(static_cast<Duration::rep>(
                                    parts_.random.below(static_cast<std::uint64_t>(bound.count()))));
-  std::set<TimerId> noted{0};  // all that needs memory comes before the timer, which is set or not
-  const auto id = std::make_shared<TimerId>(0);
+  // All that needs memory comes before the timer, which is set or not.
+  std::set<store::TimerId> noted{0};
+  const auto id = std::make_shared<store::TimerId>(0);
   *id = parts_.loop.call_at(later(parts_.clock.now(), pause), [this, attempt, id] {
     const std::lock_guard lock(mutex_);
     timers_.erase(*id);
@@ -102,10 +99,10 @@ void Redialler::stop() {
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(stopped_, true)) return;
-    for (const TimerId id : timers_) parts_.loop.cancel(id);
+    for (const store::TimerId id : timers_) parts_.loop.cancel(id);
   }
   ::eventfd_write(give_up_.get(), 1);
   worker_.stop();
 }
 
-}  // namespace holdfast::store::redis
+}  // namespace holdfast::transport

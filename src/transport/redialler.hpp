@@ -11,12 +11,11 @@
 #include "holdfast/store/clock.hpp"
 #include "holdfast/store/loop.hpp"
 #include "holdfast/store/random.hpp"
-#include "store/redis/address.hpp"
 #include "transport/fd.hpp"
 #include "transport/stream.hpp"
 #include "transport/worker.hpp"
 
-namespace holdfast::store::redis {
+namespace holdfast::transport {
 
 // How often in a row a connection broke as soon as it was made: something says hello there and hangs up.
 class ShortLives {
@@ -45,19 +44,24 @@ class ShortLives {
 // Threads      All members from any thread; stop() not on the worker.
 class Redialler {
  public:
+  // One attempt: connects and introduces us, and blocks until it is done, `until`, or `give_up` becomes
+  // readable.
+  using Dial = std::function<Result<std::unique_ptr<Stream>>(TimePoint until, int give_up)>;
+
   struct Parts {
-    const Address& address;
-    const Clock& clock;
-    Loop& loop;
-    Random& random;
+    Dial dial;        // runs on the worker, one at a time
+    Duration within;  // an attempt may take so long
+    const store::Clock& clock;
+    store::Loop& loop;
+    store::Random& random;
   };
   struct Wanted {
-    std::function<void(std::unique_ptr<transport::Stream>)> done;
+    std::function<void(std::unique_ptr<Stream>)> done;
     std::function<void(const Error&)> failed;
     int failures = 0;  // before: ShortLives
   };
 
-  explicit Redialler(const Parts&);
+  explicit Redialler(Parts);
   ~Redialler() { stop(); }
 
   // False: no descriptor was left for it. It must not be used.
@@ -79,11 +83,11 @@ class Redialler {
   bool stops_within(Duration) const;
 
   const Parts parts_;
-  const transport::Fd give_up_;  // eventfd
+  const Fd give_up_;  // eventfd
   std::mutex mutex_;
   bool stopped_ = false;
-  std::set<TimerId> timers_;
-  transport::Worker worker_;
+  std::set<store::TimerId> timers_;
+  Worker worker_;
 };
 
-}  // namespace holdfast::store::redis
+}  // namespace holdfast::transport
