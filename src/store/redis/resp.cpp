@@ -20,6 +20,10 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 }  // namespace
 
 void append_command(std::string& out, std::span<const std::string> words) {
+  constexpr std::size_t kAround = 12;  // a word: its length and the ends of lines
+  std::size_t size = kAround;
+  for (const std::string& word : words) size += kAround + word.size();
+  out.reserve(out.size() + size);
   out += '*';
   out += std::to_string(words.size());
   out += kEnd;
