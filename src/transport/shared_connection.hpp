@@ -97,7 +97,7 @@ class SharedConnection final : ReadRole::Connection, store::Loop::Ready {
   static constexpr std::uint64_t kAnyStream = 0;
 
   explicit SharedConnection(const Parts&);
-  ~SharedConnection();
+  ~SharedConnection() override;
 
   // False: no descriptor was left for it. It must not be used.
   bool complete() const { return static_cast<bool>(interrupted_); }
