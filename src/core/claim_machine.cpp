@@ -248,9 +248,8 @@ void ClaimMachine::try_again(bool told, TimePoint when) noexcept {
 }
 
 void ClaimMachine::on_late_answer(TimePoint now) {
-  if (!withdrawing()) return;
-  left_more_ = true;
   last_executed_ = now;
+  left_more_ = withdrawing();
 }
 
 ClaimStep ClaimMachine::on_timer(TimePoint now) {

@@ -120,6 +120,7 @@ TEST(OldBugs, StayFixed) {
       {5027218,
        "a renewal that arrived twice, late and unheard of, outlasted the repeats of a release"},
       {5316132, "the same, while the client was stopped"},
+      {7766998, "a withdraw was given up although a late answer had shown a grant while it waited"},
       {182223, "a question from before a hold lined it up again after its exchange"},
   };
   for (const auto& [seed, what] : seeds) {

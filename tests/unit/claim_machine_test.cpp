@@ -574,6 +574,16 @@ TEST_F(ClaimMachineTest, AWithdrawIsRepeatedForALeaseAfterALateAnswer) {
   EXPECT_GE(now, answered + 30s);
 }
 
+TEST_F(ClaimMachineTest, AWithdrawIsRepeatedForALeaseAfterALateAnswerThatCameWhileItWaited) {
+  ClaimMachine claim = sleeping();
+  now += 4s;
+  claim.on_late_answer(now);
+  const TimePoint answered = now;
+  EXPECT_EQ(shown(claim.give_up(Errc::cancelled, now)), "withdraw");
+  run_until(claim, "ended");
+  EXPECT_GE(now, answered + 30s);
+}
+
 TEST_F(ClaimMachineTest, ALateAnswerOfAClaimThatWaitsIsNoReasonToWithdrawTwice) {
   ClaimMachine claim = sleeping();
   claim.on_late_answer(now);
