@@ -127,7 +127,9 @@ void Sightings::granted(const GrantRequest& request, Time sent, const Granted& g
 
 void Sightings::offered(std::uint64_t no, const Wake::Offer& offer) {
   const std::lock_guard lock(mutex_);
-  claims_[no].grants.try_emplace(offer.fence, Grant{.spare = offer.spare});
+  Claim& claim = claims_[no];
+  look_at_place(claim);
+  claim.grants.try_emplace(offer.fence, Grant{.spare = offer.spare});
 }
 
 bool Sightings::confirms(const Renewal& asked) const {

@@ -176,6 +176,16 @@ TEST_F(TortureWitness, APlaceInLineMayBeLostBySilence) {
   EXPECT_TRUE(filled_in(40).lost_place);
 }
 
+// Its next question may have been put at the end of the line, and its answer lost.
+TEST_F(TortureWitness, APlaceInLineMayBeLostBySilenceBeforeAnOffer) {
+  ask(now() - 40s, Refused{});
+  static_cast<void>(witness_->watch(request(), [](const Wake&) {}));
+  ask(now(), NoAnswer{});
+  told_->wake(Wake{.offer = Wake::Offer{.fence = 50}});
+  renew(now(), kAnswerWithin, 50, Renewed{kLease});
+  EXPECT_TRUE(filled_in(50).lost_place);
+}
+
 TEST_F(TortureWitness, APlaceInLineWasLostIfMoreAreAhead) {
   ask(now(), Refused{.ahead = 1});
   ask(now(), Refused{.ahead = 2});
