@@ -1,6 +1,7 @@
 # fuzz_replay runs the targets of fuzz/targets as a test; holdfast-fuzz runs one under libFuzzer and
 # is there in the preset `fuzz` only, since it needs clang and other flags.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/targets/*.cpp")
+holdfast_leave_unfinished_out(fuzz_sources)
 list(APPEND fuzz_sources fuzz/target.cpp fuzz/properties.cpp)
 
 holdfast_test(fuzz_replay LABELS fuzz

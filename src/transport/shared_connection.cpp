@@ -49,6 +49,7 @@ void SharedConnection::ask(std::string bytes, std::span<std::unique_ptr<Asker>> 
   const auto waits = [](const auto& each) { return each->waits(); };
   if (loop_reads_ && !std::all_of(askers.begin(), askers.end(), waits)) watch(true);
   if (!silence_watched_) watch_silence();
+  for (const auto& asker : askers) asker->more_follow_ = asker != askers.back();
   open_.insert(open_.end(), std::make_move_iterator(askers.begin()),
                std::make_move_iterator(askers.end()));
   if (out_.empty()) {
@@ -180,9 +181,10 @@ class SharedConnection::Gathering {
   Gathering& operator=(const Gathering&) = delete;
   ~Gathering() { send(); }
 
-  // Under mutex_. A single answer is followed by a single question at the most.
-  void before_one() {
-    if (++answers_ == 2) connection_.gathering_ = true;
+  // Under mutex_. A single answer is followed by a single question at the most, and so are the answers to what
+  // was asked together.
+  void before_one(const Asker& asker) {
+    if (!asker.more_follow_ && ++answers_ == 2) connection_.gathering_ = true;
   }
   void after_one() {
     if (answers_ == kAnswersAtOnce) send();
@@ -212,7 +214,7 @@ bool SharedConnection::hand_out() {
       if (open_.empty()) return false;
       asker = std::move(open_.front());
       open_.pop_front();
-      gathering.before_one();
+      gathering.before_one(*asker);
     }
     if (!parts_.language.answer(*asker)) {
       asker->failed(not_understood());

@@ -35,8 +35,10 @@ class Asker {
   bool waits() const { return waits_; }
 
  private:
+  friend class SharedConnection;
   TimePoint deadline_;
   bool waits_;
+  bool more_follow_ = false;  // of those that were asked together
 };
 
 // What is spoken over a SharedConnection: cuts what comes into answers, and says what goes first.

@@ -154,10 +154,16 @@ HOLDFAST_RULE(AMissedOfferCostsThePlace) {
   queue.line[1]->granted(in_line());
 }
 
-HOLDFAST_RULE(TheSecondIsToldWhenToLook) {
+HOLDFAST_RULE(TheSecondIsToldWhenToLookOrOfferedItThen) {
   HOLDFAST_NEEDS(hand_over);
   Queue queue(on, 2, confirming_within(on.lease() / 4));
   EXPECT_TRUE(queue.holder.releases(queue.held.fence));
+  if (!on.pace().leases_are_seen) {
+    EXPECT_FALSE(queue.line[1]->wake()) << "when it is its turn it is told, and no sooner";
+    on.let_lapse(on.lease() / 4);
+    EXPECT_TRUE(queue.line[1]->renews(queue.line[1]->offered().fence));
+    return;
+  }
   const auto told = queue.line[1]->wake();
   ASSERT_TRUE(told);
   EXPECT_FALSE(told->offer);

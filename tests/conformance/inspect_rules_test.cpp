@@ -32,8 +32,9 @@ HOLDFAST_RULE(InspectShowsTheHolder) {
   EXPECT_EQ(hold.shape, Shape::exclusive());
   EXPECT_EQ(hold.record, alice.record("nightly invoices"));
   EXPECT_EQ(hold.fence, granted.fence);
-  EXPECT_LE(hold.lease_left, on.lease() - on.lease() / 3 + on.pace().slack);
-  EXPECT_GE(hold.lease_left, on.lease() - on.lease() / 3 - on.pace().slack);
+  const Duration left = on.lease() - on.lease() / 3;
+  EXPECT_LE(hold.lease_left, (on.pace().leases_are_seen ? left : on.lease()) + on.pace().slack);
+  EXPECT_GE(hold.lease_left, left - on.pace().slack);
   EXPECT_FALSE(hold.offered);
   EXPECT_FALSE(hold.revoked);
 }
@@ -71,7 +72,7 @@ HOLDFAST_RULE(InspectTellsAnOfferFromAHold) {
     const Wake::Offer offer = bob.offered();
     LockView seen = on.look_at();
     ASSERT_EQ(seen.holds.size(), 1U);
-    EXPECT_TRUE(seen.holds[0].offered);
+    EXPECT_EQ(seen.holds[0].offered, on.pace().leases_are_seen);
     EXPECT_EQ(seen.holds[0].fence, offer.fence);
     EXPECT_EQ(seen.holds[0].owner, bob.owner());
     EXPECT_TRUE(seen.line.empty());
@@ -108,8 +109,9 @@ HOLDFAST_RULE(InspectShowsNothingThatHasLapsed) {
   EXPECT_EQ(seen.line[0].owner, steady.owner());
   on.let_lapse(on.lease() / 4);
   seen = on.look_at();
-  EXPECT_TRUE(seen.holds.empty());
-  EXPECT_EQ(seen.line.size(), 1U);
+  // Nobody has asked since. Where the first in the line is known by its place alone, it is shown as holder.
+  EXPECT_EQ(seen.holds.size(), on.pace().leases_are_seen ? 0U : 1U);
+  EXPECT_EQ(seen.holds.size() + seen.line.size(), 1U);
   on.let_lapse(2 * on.lease());
   EXPECT_TRUE(on.look("*").empty());
 }

@@ -211,7 +211,7 @@ HOLDFAST_RULE(WaitersAreToldToLookNoSoonerThanItMakesSense) {
   const Duration slack = on.pace().slack;
   const Duration first = bob.refused(how).retry_after;
   const Duration second = carol.refused(how).retry_after;
-  const Duration passing_by = on.claimant().refused().retry_after;
+  const Duration passing_by = on.claimant().refused({.confirm_within = on.lease() / 4}).retry_after;
   EXPECT_GE(first, on.lease() - slack);
   EXPECT_LE(first, on.lease() + slack);
   EXPECT_GE(second, on.lease() * 5 / 4 - slack);

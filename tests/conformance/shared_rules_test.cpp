@@ -12,6 +12,13 @@ Claimant& writer(Bench& on) { return on.claimant().as(Kind::shared_mutex, Shape:
 Claimant& upgradeable(Bench& on) {
   return on.claimant().as(Kind::shared_mutex, Shape::upgradeable());
 }
+// One hold is exchanged for another of the same client.
+Claimant& reader_after(Bench& on, Claimant& old) {
+  return on.claimant_beside(old).as(Kind::shared_mutex, Shape::shared());
+}
+Claimant& writer_after(Bench& on, Claimant& old) {
+  return on.claimant_beside(old).as(Kind::shared_mutex, Shape::exclusive());
+}
 
 }  // namespace
 
@@ -138,7 +145,7 @@ HOLDFAST_RULE(InspectShowsKindsAndShapes) {
 
 HOLDFAST_RULE(ADowngradeLetsReadersInAndKeepsWritersOut_S21) {
   HOLDFAST_NEEDS(downgrade);
-  Claimant &alice = writer(on), &after = reader(on);
+  Claimant &alice = writer(on), &after = reader_after(on, alice);
   const Granted alone = alice.granted();
   writer(on).refused();
   const Granted shared = after.granted({.instead_of = alice.hold(alone.fence)});
@@ -155,7 +162,7 @@ HOLDFAST_RULE(ADowngradeLetsReadersInAndKeepsWritersOut_S21) {
 HOLDFAST_RULE(ADowngradeServesTheReadersThatWait) {
   HOLDFAST_NEEDS(downgrade);
   HOLDFAST_NEEDS(hand_over);
-  Claimant &alice = writer(on), &after = reader(on), &bob = reader(on);
+  Claimant &alice = writer(on), &after = reader_after(on, alice), &bob = reader(on);
   const Granted alone = alice.granted();
   bob.watch();
   bob.refused(in_line());
@@ -165,7 +172,7 @@ HOLDFAST_RULE(ADowngradeServesTheReadersThatWait) {
 
 HOLDFAST_RULE(AnExchangeAskedTwiceIsDoneOnce) {
   HOLDFAST_NEEDS(downgrade);
-  Claimant &alice = writer(on), &after = reader(on);
+  Claimant &alice = writer(on), &after = reader_after(on, alice);
   const Granted alone = alice.granted();
   const How how{.instead_of = alice.hold(alone.fence)};
   const Granted shared = after.granted(how);
@@ -175,7 +182,7 @@ HOLDFAST_RULE(AnExchangeAskedTwiceIsDoneOnce) {
 
 HOLDFAST_RULE(WhatIsGoneCannotBeExchanged) {
   HOLDFAST_NEEDS(downgrade);
-  Claimant &alice = writer(on), &after = reader(on);
+  Claimant &alice = writer(on), &after = reader_after(on, alice);
   const Granted alone = alice.granted();
   EXPECT_TRUE(alice.releases(alone.fence));
   const GrantReply reply = after.ask({.instead_of = alice.hold(alone.fence)});
@@ -187,7 +194,7 @@ HOLDFAST_RULE(WhatIsGoneCannotBeExchanged) {
 
 HOLDFAST_RULE(AReaderCannotBecomeAWriter_S22) {
   HOLDFAST_NEEDS(downgrade);
-  Claimant &alice = reader(on), &after = writer(on);
+  Claimant &alice = reader(on), &after = writer_after(on, alice);
   const Granted shared = alice.granted();
   const GrantReply reply = after.ask({.instead_of = alice.hold(shared.fence)});
   EXPECT_TRUE(std::holds_alternative<Rejected>(reply)) << show(reply);
@@ -207,7 +214,8 @@ HOLDFAST_RULE(OneUpgradeableReaderSharesWithOthers) {
 HOLDFAST_RULE(AnUpgradeWaitsForTheReadersAndNobodyComesBetween_S22) {
   HOLDFAST_NEEDS(upgradeable);
   HOLDFAST_NEEDS(hand_over);
-  Claimant &alice = upgradeable(on), &after = writer(on), &bob = reader(on), &carol = writer(on);
+  Claimant &alice = upgradeable(on), &after = writer_after(on, alice), &bob = reader(on),
+           &carol = writer(on);
   const Granted before = alice.granted();
   const Granted other = bob.granted();
   carol.refused(in_line());
@@ -230,7 +238,7 @@ HOLDFAST_RULE(AnUpgradeWaitsForTheReadersAndNobodyComesBetween_S22) {
 HOLDFAST_RULE(AnUpgradeThatIsGivenUpKeepsTheOldHold) {
   HOLDFAST_NEEDS(upgradeable);
   HOLDFAST_NEEDS(hand_over);
-  Claimant &alice = upgradeable(on), &after = writer(on), &bob = reader(on);
+  Claimant &alice = upgradeable(on), &after = writer_after(on, alice), &bob = reader(on);
   const Granted before = alice.granted();
   bob.granted();
   How how = in_line();
@@ -244,7 +252,7 @@ HOLDFAST_RULE(AnUpgradeThatIsGivenUpKeepsTheOldHold) {
 HOLDFAST_RULE(AnUpgradeThatIsNotConfirmedKeepsTheOldHold) {
   HOLDFAST_NEEDS(upgradeable);
   HOLDFAST_NEEDS(hand_over);
-  Claimant &alice = upgradeable(on), &after = writer(on), &bob = reader(on);
+  Claimant &alice = upgradeable(on), &after = writer_after(on, alice), &bob = reader(on);
   const Granted before = alice.granted();
   const Granted other = bob.granted();
   const Duration third = on.lease() / 3;
@@ -260,7 +268,7 @@ HOLDFAST_RULE(AnUpgradeThatIsNotConfirmedKeepsTheOldHold) {
 HOLDFAST_RULE(ARevokedReaderDoesNotBecomeAWriter) {
   HOLDFAST_NEEDS(upgradeable);
   HOLDFAST_NEEDS(hand_over);
-  Claimant &alice = upgradeable(on), &after = writer(on), &bob = reader(on);
+  Claimant &alice = upgradeable(on), &after = writer_after(on, alice), &bob = reader(on);
   const Granted before = alice.granted();
   const Granted other = bob.granted();
   How how = in_line();
@@ -276,7 +284,7 @@ HOLDFAST_RULE(ARevokedReaderDoesNotBecomeAWriter) {
 HOLDFAST_RULE(WhenTheOldHoldLapsesItsUpgradeGoesWithIt) {
   HOLDFAST_NEEDS(upgradeable);
   HOLDFAST_NEEDS(hand_over);
-  Claimant &alice = upgradeable(on), &after = writer(on), &bob = reader(on);
+  Claimant &alice = upgradeable(on), &after = writer_after(on, alice), &bob = reader(on);
   const Granted before = alice.granted({.lease = on.lease() / 3});
   const Granted other = bob.granted({.lease = on.lease() * 2});
   How how = in_line();

@@ -22,6 +22,9 @@ struct Pace {
   Duration slack{};
   // How long a wake may be under way.
   std::chrono::milliseconds wakes_within{};
+  // Whether others see how far a lease has run and whether an offer was confirmed. Where clients count leases
+  // themselves, the server knows neither, and an offer that lapses goes to the next by itself.
+  bool leases_are_seen = true;
 };
 
 struct OpenedClient {

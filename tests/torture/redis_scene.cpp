@@ -1,37 +1,16 @@
-#include <chrono>
-#include <functional>
+#include <memory>
 #include <string>
-#include <utility>
 
 #include "support/net/proxy.hpp"
 #include "support/servers/redis_server.hpp"
+#include "torture/network_faults.hpp"
 #include "torture/scene.hpp"
 
 namespace holdfast::torture {
 namespace {
 
-using namespace std::chrono_literals;
 using test::Proxy;
 using test::RedisServer;
-using test::Way;
-
-class Twofold final : public Disturbance {
- public:
-  using Step = std::function<void()>;
-
-  Twofold(
-      std::string_view name, std::string_view text, Step begin, Step end = [] {})
-      : name_(name), text_(text), begin_(std::move(begin)), end_(std::move(end)) {}
-
-  std::string_view name() const override { return name_; }
-  std::string_view text() const override { return text_; }
-  void begin() override { begin_(); }
-  void end() override { end_(); }
-
- private:
-  const std::string_view name_, text_;
-  const Step begin_, end_;
-};
 
 // What the server has said yes to it must know after a restart, or the premise that it keeps its data would be
 // broken. A process that is killed loses nothing that it has written; only "everysec" writes late.
@@ -49,16 +28,11 @@ class RedisScene final : public Scene {
   Disturbances disturbances() override {
     Disturbances all;
     add_those_of_the_server(all);
-    add_those_of_the_network(all);
+    add_network_faults(all, {&proxy_});
     return all;
   }
 
  private:
-  template <class... Steps>
-  static void add(Disturbances& all, std::string_view name, std::string_view text, Steps... steps) {
-    all.push_back(std::make_unique<Twofold>(name, text, std::move(steps)...));
-  }
-
   void add_those_of_the_server(Disturbances& all) {
     add(
         all, "server_paused", "the server is stopped and goes on", [this] { server_.pause(); },
@@ -81,42 +55,6 @@ class RedisScene final : public Scene {
         [this] {
           server_.must({"SCRIPT", "FLUSH"});
         });
-  }
-
-  // Bytes in the middle of a connection are never lost without its end: that would be no network.
-  void add_those_of_the_network(Disturbances& all) {
-    add(
-        all, "slow_network", "everything takes a tenth of a second, and up to another one",
-        [this] { set_both({.delay = 50ms, .jitter = 50ms}); }, [this] { set_both({}); });
-    add(all, "reset", "all connections are reset", [this] { proxy_.reset(); });
-    add(
-        all, "no_way_in", "all connections are reset and no new ones let in",
-        [this] {
-          proxy_.refuse();
-          proxy_.reset();
-        },
-        [this] { proxy_.admit(); });
-    add(
-        all, "questions_lost", "questions do not arrive, then the connections break",
-        [this] { proxy_.hold(Way::to_server); }, [this] { lose(Way::to_server); });
-    add(
-        all, "answers_lost", "answers do not arrive, then the connections break",
-        [this] { proxy_.hold(Way::to_client); }, [this] { lose(Way::to_client); });
-    add(
-        all, "questions_late", "questions are kept back and arrive later",
-        [this] { proxy_.hold(Way::to_server); }, [this] { proxy_.release(Way::to_server); });
-    add(
-        all, "answers_late", "answers are kept back and arrive later",
-        [this] { proxy_.hold(Way::to_client); }, [this] { proxy_.release(Way::to_client); });
-  }
-
-  void set_both(const test::Rules& rules) {
-    for (const Way way : test::kBothWays) proxy_.set(way, rules);
-  }
-
-  void lose(Way way) {
-    proxy_.reset();
-    proxy_.release(way);
   }
 
   RedisServer server_{that_keeps_its_data()};

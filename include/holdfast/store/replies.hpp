@@ -32,7 +32,7 @@ struct Granted {
 };
 struct Refused {
   std::optional<HolderRecord> holder{};
-  Duration lease_left{};            // the holder's
+  Duration lease_left{};            // the holder's; all of it where the store does not see it run
   Duration retry_after{};           // when looking again makes sense if no wake comes
   std::uint32_t ahead = 0;          // claims before this one in the line
   std::uint32_t waiting = 0;        // claims in the line, this one included if it lined up
@@ -71,8 +71,8 @@ struct ClaimView {
   Shape shape;
   HolderRecord record;
   std::uint64_t fence = 0;  // 0 for one that waits
-  Duration lease_left{};    // of the hold, or until a waiting claim's line entry lapses
-  bool offered = false;     // handed over, not yet confirmed
+  Duration lease_left{};    // of the hold, or until its line entry lapses; as in Refused
+  bool offered = false;     // handed over, not yet confirmed; false where nobody sees that
   bool revoked = false;
 };
 struct LockView {

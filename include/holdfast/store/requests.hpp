@@ -25,8 +25,8 @@ struct GrantRequest : ClaimKey {
   Duration line_for{};
   Duration confirm_within{};
 
-  // Upgrade or downgrade: the hold that this claim replaces in one step, if it is granted. Until then
-  // that hold stays, and it needs renewals of its own.
+  // Upgrade or downgrade: the hold of the same client that this claim replaces in one step, if it is
+  // granted. Until then that hold stays, and it needs renewals of its own.
   std::optional<HoldKey> instead_of{};
 };
 

@@ -25,7 +25,7 @@ class Cells;
 //   line           A free lock with a line is handed to its head, also by a stranger's try_grant.
 //                  A hand-over is an offer with a fresh fence and a short lease (confirm_within);
 //                  renewing it, or asking again, confirms it. A head whose line entry has lapsed is
-//                  skipped. The one behind is told when to look.
+//                  skipped. The one behind is told when to look, or offered it as soon as the offer lapses.
 //   fences         Grow with every change of hands; fence + 1 … fence + spare stay reserved.
 //   one place      An owner never holds and stands in line at once, also if its hold was revoked.
 //   withdraw       Leaves the line and releases a grant made meanwhile.

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "rules/cell_entry.hpp"
+#include "rules/words.hpp"
 #include "store/redis/failure.hpp"
 #include "store/redis/keys.hpp"
-#include "store/redis/numbers.hpp"
 #include "store/redis/reply_items.hpp"
 
 namespace holdfast::store::redis {
@@ -48,7 +48,7 @@ CellReply cell_in(const Reply& reply) {
   const Reply& value = reply.items[0];
   const Reply& version = reply.items[1];
   if (value.is(Reply::Type::nil) && version.is(Reply::Type::nil)) return CellState{};
-  const auto number = number_in<std::uint64_t>(version.text);
+  const auto number = rules::number_in<std::uint64_t>(version.text);
   if (!value.is(Reply::Type::text) || !number) return no_answer(reply);
   return CellState{value.text, *number};
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "store/redis/numbers.hpp"
+#include "rules/words.hpp"
 
 namespace holdfast::store::redis {
 namespace {
@@ -156,9 +156,9 @@ std::optional<OwnerId> owner_in(std::string_view text) {
     if (hex[kDashes[i]] != '-') return std::nullopt;
     hex.erase(kDashes[i], 1);
   }
-  const auto high = number_in<std::uint64_t>(std::string_view(hex).substr(0, 16), 16);
-  const auto low = number_in<std::uint64_t>(std::string_view(hex).substr(16), 16);
-  const auto claim = number_in<std::uint64_t>(text.substr(kUuid + 1), 10);
+  const auto high = rules::number_in<std::uint64_t>(std::string_view(hex).substr(0, 16), 16);
+  const auto low = rules::number_in<std::uint64_t>(std::string_view(hex).substr(16), 16);
+  const auto claim = rules::number_in<std::uint64_t>(text.substr(kUuid + 1), 10);
   if (!high || !low || !claim) return std::nullopt;
   return OwnerId{{*high, *low}, *claim};
 }

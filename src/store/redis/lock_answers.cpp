@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "rules/objections.hpp"
+#include "rules/record_text.hpp"
 #include "store/redis/failure.hpp"
 #include "store/redis/keys.hpp"
-#include "store/redis/record_text.hpp"
 #include "store/redis/reply_items.hpp"
 #include "store/redis/time_text.hpp"
 
@@ -23,7 +23,7 @@ Duration time_of(ReplyItems& items) { return from_us(items.number<std::uint64_t>
 HolderRecord record_of(const std::string& owner, const std::string& text, ReplyItems& items) {
   HolderRecord record;
   if (!text.empty()) {
-    auto read = record_in(text);
+    auto read = rules::record_in(text);
     if (!read) items.fail();
     record = std::move(read).value_or(HolderRecord());
   }

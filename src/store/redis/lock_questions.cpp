@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "rules/record_text.hpp"
 #include "store/redis/keys.hpp"
-#include "store/redis/record_text.hpp"
 #include "store/redis/time_text.hpp"
 
 namespace holdfast::store::redis {
@@ -26,8 +26,8 @@ Question ask_grant(const GrantRequest& ask, const Settings& settings, Listens li
   append(question.arguments,
          {number(ask.kind), owner_text(ask.owner), number(ask.shape.form),
           std::to_string(ask.shape.take), std::to_string(ask.shape.of), us_text(ask.lease),
-          std::to_string(std::min(ask.spare, kMostSpares)), text_of(ask.record), flag(ask.line_up),
-          us_text(ask.line_for), us_text(ask.confirm_within),
+          std::to_string(std::min(ask.spare, kMostSpares)), rules::text_of(ask.record),
+          flag(ask.line_up), us_text(ask.line_for), us_text(ask.confirm_within),
           ask.instead_of ? owner_text(ask.instead_of->owner) : "",
           std::to_string(ask.instead_of ? ask.instead_of->fence : 0),
           flag(listens == Listens::already)});

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "holdfast/store/lock_name.hpp"
-#include "store/redis/numbers.hpp"
+#include "rules/words.hpp"
 
 namespace holdfast::store::redis {
 namespace {
@@ -176,8 +176,8 @@ Finding user_finding(const Address& address, const Reply& who) {
 Finding clock_finding(const Reply& time, WallTime asked, WallTime answered) {
   const char* const subject = "clock";
   if (time.items.size() != 2) return {Level::fact, subject, "not allowed to look (TIME)"};
-  const auto seconds = number_in<std::uint64_t>(time.items[0].text);
-  const auto rest = number_in<std::uint64_t>(time.items[1].text);
+  const auto seconds = rules::number_in<std::uint64_t>(time.items[0].text);
+  const auto rest = rules::number_in<std::uint64_t>(time.items[1].text);
   if (!seconds || !rest || *seconds > kThisCentury || *rest > 999'999) {
     return {Level::problem, subject, "the server says a time that is none"};
   }

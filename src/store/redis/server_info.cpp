@@ -1,6 +1,6 @@
 #include "store/redis/server_info.hpp"
 
-#include "store/redis/numbers.hpp"
+#include "rules/words.hpp"
 
 namespace holdfast::store::redis {
 
@@ -8,7 +8,7 @@ void ServerInfo::add_info(const Reply& reply) {
   if (!reply.is(Reply::Type::text)) return;
   std::string_view rest = reply.text;
   while (!rest.empty()) {
-    std::string_view line = next_word(rest, '\n');
+    std::string_view line = rules::next_word(rest, '\n');
     if (line.ends_with('\r')) line.remove_suffix(1);
     const std::size_t colon = line.find(':');
     if (line.starts_with('#') || colon == std::string_view::npos) continue;
@@ -28,7 +28,7 @@ std::string_view ServerInfo::text(std::string_view name) const {
 }
 
 std::optional<std::uint64_t> ServerInfo::number(std::string_view name) const {
-  return number_in<std::uint64_t>(text(name));
+  return rules::number_in<std::uint64_t>(text(name));
 }
 
 }  // namespace holdfast::store::redis

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "store/redis/numbers.hpp"
+#include "rules/words.hpp"
 #include "store/redis/time_text.hpp"
 
 namespace holdfast::store::redis {
@@ -13,7 +13,7 @@ std::optional<std::vector<std::uint32_t>> slots_in(std::string_view text) {
   std::vector<std::uint32_t> slots;
   if (text == "-") return slots;
   do {
-    const auto slot = number_in<std::uint32_t>(next_word(text, ','));
+    const auto slot = rules::number_in<std::uint32_t>(rules::next_word(text, ','));
     if (!slot) return std::nullopt;
     slots.push_back(*slot);
   } while (!text.empty());
@@ -24,14 +24,14 @@ std::optional<std::vector<std::uint32_t>> slots_in(std::string_view text) {
 
 std::optional<WakeMessage> wake_in(std::string_view message) {
   WakeMessage told;
-  const std::string_view what = next_word(message);
-  const auto claim = number_in<std::uint64_t>(next_word(message));
-  const auto number = number_in<std::uint64_t>(next_word(message));
+  const std::string_view what = rules::next_word(message);
+  const auto claim = rules::number_in<std::uint64_t>(rules::next_word(message));
+  const auto number = rules::number_in<std::uint64_t>(rules::next_word(message));
   if (!claim || !number) return std::nullopt;
   told.claim = *claim;
   if (what == "offer") {
-    const auto spare = number_in<std::uint64_t>(next_word(message));
-    auto slots = slots_in(next_word(message));
+    const auto spare = rules::number_in<std::uint64_t>(rules::next_word(message));
+    auto slots = slots_in(rules::next_word(message));
     if (!spare || !slots) return std::nullopt;
     told.wake.offer = Wake::Offer{*number, *spare, *std::move(slots)};
   } else if (what == "look") {

@@ -602,7 +602,7 @@ std::vector<Breakage> all_breakages() {
       BROKEN(ForcingNowOnlyRevokes, ForcingNowFreesTheLockAtOnce),
       BROKEN(ForceIgnoresTheFence, ForceLeavesALockAloneThatHasChangedHands_F145),
       BROKEN(NobodyIsTold, ReleaseOffersTheLockToTheHead),
-      BROKEN(TheSecondIsNotTold, TheSecondIsToldWhenToLook),
+      BROKEN(TheSecondIsNotTold, TheSecondIsToldWhenToLookOrOfferedItThen),
       BROKEN(EverybodyIsTold, AReleaseWakesNobodyBehindTheSecond_F041),
       BROKEN(HandOverKeepsTheOldFence, AHandOverGivesAFreshFence),
       BROKEN(NamesEndAtANul, NamesOfAnyBytesAreDistinctLocks_F131_F132),

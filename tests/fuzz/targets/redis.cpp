@@ -10,12 +10,12 @@
 #include "fuzz/properties.hpp"
 #include "fuzz/target.hpp"
 #include "holdfast/store/url.hpp"
+#include "rules/record_text.hpp"
 #include "store/redis/address.hpp"
 #include "store/redis/cell_questions.hpp"
 #include "store/redis/keys.hpp"
 #include "store/redis/lock_answers.hpp"
 #include "store/redis/lock_names.hpp"
-#include "store/redis/record_text.hpp"
 #include "store/redis/rights.hpp"
 #include "store/redis/server_findings.hpp"
 #include "store/redis/time_text.hpp"
@@ -148,15 +148,15 @@ const Target kWake("redis_wake", [](std::string_view bytes) {
 });
 
 const Target kRecord("redis_record", [](std::string_view bytes) {
-  if (const auto record = record_in(bytes)) {
+  if (const auto record = rules::record_in(bytes)) {
     require_safe(describe(*record));
-    const auto again = record_in(text_of(*record));
+    const auto again = rules::record_in(rules::text_of(*record));
     require(again && *again == *record, "a record reads back as the same");
   }
   Input input(bytes);
   HolderRecord any = record_from(input);
   any.owner.clear();  // it stands beside
-  const auto read = record_in(text_of(any));
+  const auto read = rules::record_in(rules::text_of(any));
   require(read.has_value() && read->host == any.host && read->program == any.program &&
               read->reason == any.reason && read->pid == any.pid,
           "any record can be written and read");

@@ -203,6 +203,21 @@ TEST_F(ProxyTest, ResetsAClientWhoseServerCannotBeReached) {
   EXPECT_EQ(talk.ending(), "reset");
 }
 
+TEST_F(ProxyTest, KeepsAClientWaitingForAServerThatComes) {
+  const transport::Fd place = bound_socket(Address::any_port());  // nobody listens there
+  Proxy proxy(own_address(place));
+  proxy.await_server(kSoon);
+  const Talk talk(proxy.address());
+  ASSERT_TRUE(talk.say("hello"));
+  const EchoServer server(own_address(place));
+  EXPECT_EQ(talk.hear(5), "hello");
+  EXPECT_EQ(proxy.connections(), 1U);
+
+  Proxy nowhere(own_address(bound_socket(Address::any_port())));
+  nowhere.await_server(50ms);
+  EXPECT_EQ(Talk(nowhere.address()).ending(), "reset");
+}
+
 TEST_F(ProxyTest, SpeaksUnixSocketsOnBothSides) {
   const TempFolder folder;
   const EchoServer server(Address::unix_socket(folder / "server"));

@@ -1,10 +1,10 @@
 // What a server replies is outside input: whatever it is, it becomes an answer or NoAnswer, and never a crash.
 #include <random>
 
+#include "rules/record_text.hpp"
 #include "store/redis/cell_questions.hpp"
 #include "store/redis/failure.hpp"
 #include "store/redis/lock_answers.hpp"
-#include "store/redis/record_text.hpp"
 #include "store/redis/wake_message.hpp"
 #include "support/effort.hpp"
 
@@ -33,7 +33,7 @@ HolderRecord some_record() {
 
 // One of each reply that makes sense.
 std::vector<Reply> good_replies() {
-  const Reply record = text(text_of(some_record()));
+  const Reply record = text(rules::text_of(some_record()));
   const Reply claim = array({text(kOwner), number(3), number(2), number(4), record, number(77),
                              number(1000), number(0), number(1)});
   return {
@@ -152,12 +152,12 @@ TEST(RedisAnswers, ARefusalIsRead) {
 }
 
 TEST(RedisAnswers, RecordsOfAnyBytesComeBack) {
-  EXPECT_EQ(record_in(text_of(some_record())), some_record());
-  EXPECT_EQ(record_in(text_of({})), HolderRecord());
+  EXPECT_EQ(rules::record_in(rules::text_of(some_record())), some_record());
+  EXPECT_EQ(rules::record_in(rules::text_of({})), HolderRecord());
   for (const std::string_view bad :
        {"", "\n", "1 2 3\n", "1 2 9 0\nabc", "1 2 0 9\nabc", "x 2 0 0\n", "1 2 0 0 0\n",
         "1 2 4294967295 4294967295\nabc"}) {
-    EXPECT_FALSE(record_in(bad)) << bad;
+    EXPECT_FALSE(rules::record_in(bad)) << bad;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "support/net/proxy.hpp"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -114,6 +115,11 @@ void Proxy::admit() {
   if (!listener_) listen();
 }
 
+void Proxy::await_server(std::chrono::milliseconds patience) {
+  const std::lock_guard lock(mutex_);
+  patience_ = patience;
+}
+
 // ---- what they ask ----
 
 std::uint64_t Proxy::connections() const {
@@ -179,6 +185,7 @@ void Proxy::run() {
     lock.lock();
 
     const auto now = std::chrono::steady_clock::now();
+    dial_again();
     bool all = false;  // links have to be looked at
     for (int i = 0; i < count; ++i) {
       if (events[i].data.u64 == kListener) {
@@ -210,6 +217,9 @@ void Proxy::run() {
 int Proxy::patience() const {
   auto due = Pipe::kNever;
   for (const auto& [number, link] : links_) due = std::min(due, link->due());
+  if (!waiting_.empty()) {
+    due = std::min(due, std::chrono::steady_clock::now() + std::chrono::milliseconds(5));
+  }
   if (due == Pipe::kNever) return -1;
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now());
@@ -221,22 +231,36 @@ void Proxy::accept() {
     transport::Fd client(
         ::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!client) return;
-    ++last_;
-    transport::Fd server(
-        ::socket(to_.place()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    const bool reached =
-        ::connect(server.get(), to_.place(), to_.size()) == 0 || errno == EINPROGRESS;
-    auto link = std::make_unique<Link>(std::move(client), std::move(server), rules_, seed_ + last_);
-    if (!reached) {
-      link->reset();
-      continue;
-    }
-    for (const Way way : kBothWays) {
-      send_at_once(link->socket_to(way));
-      listen_to(epoll_, link->socket_to(way), kNews, last_);
-    }
-    links_.emplace(last_, std::move(link));
+    Caller caller{std::move(client), std::chrono::steady_clock::now() + patience_};
+    if (!dial(caller)) waiting_.push_back(std::move(caller));
   }
+}
+
+void Proxy::dial_again() {
+  std::erase_if(waiting_, [this](Caller& caller) { return dial(caller); });
+}
+
+bool Proxy::dial(Caller& caller) {
+  // Who may wait has to know at once whether it is refused. On this machine that takes no time.
+  const int flags = patience_.count() > 0 ? 0 : SOCK_NONBLOCK;
+  transport::Fd server(::socket(to_.place()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
+  const bool reached =
+      ::connect(server.get(), to_.place(), to_.size()) == 0 || errno == EINPROGRESS;
+  ::fcntl(server.get(), F_SETFL, O_NONBLOCK);
+  if (!reached && std::chrono::steady_clock::now() < caller.until) return false;
+  ++last_;
+  auto link =
+      std::make_unique<Link>(std::move(caller.socket), std::move(server), rules_, seed_ + last_);
+  if (!reached) {
+    link->reset();
+    return true;
+  }
+  for (const Way way : kBothWays) {
+    send_at_once(link->socket_to(way));
+    listen_to(epoll_, link->socket_to(way), kNews, last_);
+  }
+  links_.emplace(last_, std::move(link));
+  return true;
 }
 
 }  // namespace holdfast::test

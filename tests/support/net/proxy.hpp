@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "support/net/address.hpp"
 #include "support/net/link.hpp"
@@ -57,6 +59,9 @@ class Proxy {
   void reset();
   void refuse();  // new connections: they get an RST instead of an answer
   void admit();   // again, at the same address
+  // New connections that the server refuses get their RST after so long, if it has not come by then. At first: at
+  // once.
+  void await_server(std::chrono::milliseconds);
 
   std::uint64_t connections() const;  // that were ever made
   std::size_t open() const;
@@ -70,7 +75,13 @@ class Proxy {
  private:
   void set_hold(Way, bool hold);
   void run();
+  struct Caller {
+    transport::Fd socket;
+    std::chrono::steady_clock::time_point until;
+  };
   void accept();
+  bool dial(Caller&);  // false: the server refuses
+  void dial_again();
   void listen();
   void wake() const;
   Traffic sum(Way) const;
@@ -93,6 +104,8 @@ class Proxy {
   Link::RulesOfBoth rules_;
   std::map<Number, std::unique_ptr<Link>> links_;
   std::array<Traffic, 2> past_{};  // of links that are over
+  std::vector<Caller> waiting_;    // for the server
+  std::chrono::milliseconds patience_{0};
   std::uint64_t seed_;
   Number last_ = 0;
   bool stop_ = false;

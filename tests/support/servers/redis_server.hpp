@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +7,7 @@
 
 #include "store/redis/resp.hpp"
 #include "support/servers/redis_connection.hpp"
+#include "support/servers/server_process.hpp"
 #include "support/temp_folder.hpp"
 #include "support/tls/test_authority.hpp"
 
@@ -53,8 +52,8 @@ class RedisServer {
   void kill();     // -9; it is gone when this returns
   void restart();  // on the same port, with what it kept
   void restart_empty();
-  void pause() const;
-  void resume() const;
+  void pause() const { process_.pause(); }
+  void resume() const { process_.resume(); }
 
   // On a connection of this object's own, as the default user.
   store::redis::Reply command(const store::redis::Words&);
@@ -63,16 +62,14 @@ class RedisServer {
 
  private:
   void start();
-  void spawn();
   store::redis::Words command_line() const;
   bool answers();
-  bool running() const;
 
   const RedisOptions options_;
   const TempFolder folder_;
   std::uint16_t port_ = 0;
   std::uint16_t tls_port_ = 0;
-  pid_t pid_ = -1;
+  ServerProcess process_;
   std::unique_ptr<RedisConnection> connection_;
 };
 

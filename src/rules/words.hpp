@@ -1,4 +1,4 @@
-// Texts of words and numbers, as the scripts write them.
+// Texts of words and numbers.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace holdfast::store::redis {
+namespace holdfast::rules {
 
 // The whole text, or none.
 template <class Number>
@@ -24,4 +24,4 @@ inline std::string_view next_word(std::string_view& text, char space = ' ') {
   return word;
 }
 
-}  // namespace holdfast::store::redis
+}  // namespace holdfast::rules

@@ -1,7 +1,8 @@
-#include "store/redis/record_text.hpp"
-#include "store/redis/numbers.hpp"
+#include "rules/record_text.hpp"
 
-namespace holdfast::store::redis {
+#include "rules/words.hpp"
+
+namespace holdfast::rules {
 
 std::string text_of(const HolderRecord& record) {
   std::string text = std::to_string(record.pid);
@@ -31,4 +32,4 @@ std::optional<HolderRecord> record_in(std::string_view text) {
   return record;
 }
 
-}  // namespace holdfast::store::redis
+}  // namespace holdfast::rules
