@@ -24,7 +24,9 @@ class PlainScene final : public Scene {
 std::unique_ptr<Scene> scene_of(const std::string& url) {
   const std::string scheme = url.substr(0, url.find(':'));
   if (scheme == "sqlite" || scheme == "embedded") return sqlite_scene(url);
-  if (scheme == "redis" && url.find("{}") != std::string::npos) return redis_scene(url);
+  const bool made_for_the_run = url.find("{}") != std::string::npos;
+  if (scheme == "redis" && made_for_the_run) return redis_scene(url);
+  if (scheme == "zk" && made_for_the_run) return zookeeper_scene(url);
   return std::make_unique<PlainScene>(url);
 }
 

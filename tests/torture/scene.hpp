@@ -42,12 +42,14 @@ class Scene {
   virtual bool is_one_process() const { return false; }
 };
 
-// {} in the URL is a folder that is made for the run and removed; of redis: it is a server.
+// {} in the URL is a folder that is made for the run and removed; of redis: it is a server, of zk: one server or three:
+// zk://{},{},{}/base
 std::unique_ptr<Scene> scene_of(const std::string& url);
 
 // Those of single stores, each in a file of its own.
 std::unique_ptr<Scene> sqlite_scene(const std::string& url);
 std::unique_ptr<Scene> redis_scene(const std::string& url);
+std::unique_ptr<Scene> zookeeper_scene(const std::string& url);
 
 // The URL with something in the place of its {}, if it has one.
 std::string filled(std::string url, const std::string& with);

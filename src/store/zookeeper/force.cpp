@@ -1,0 +1,122 @@
+#include "store/zookeeper/force.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/zookeeper/failure.hpp"
+#include "store/zookeeper/line.hpp"
+#include "store/zookeeper/node_data.hpp"
+
+namespace holdfast::store::zookeeper {
+namespace {
+
+constexpr int kMostRounds = 10;
+
+class Forcing : public std::enable_shared_from_this<Forcing> {
+ public:
+  Forcing(Ground& ground, ForceRequest request, Call<ForceReply> call)
+      : ground_(ground),
+        request_(std::move(request)),
+        call_(std::move(call)),
+        folder_(request_.kind == Kind::semaphore ? ground.layout.leases(request_.name)
+                                                 : ground.layout.lock(request_.name)) {}
+
+  void begin() {
+    ask({{.op = Op::sync, .path = folder_}, {.op = Op::get_children, .path = folder_}},
+        &Forcing::listed);
+  }
+
+ private:
+  void ask(std::vector<Request> requests, void (Forcing::*then)(const Answers&)) {
+    if (requests.empty() || ++rounds_ > kMostRounds) return call_.answer(ChangedHands{});
+    auto self = shared_from_this();
+    ground_.tree.ask(std::move(requests), call_.deadline(), call_.may_block(), 0,
+                     [self, then](const Outcome& outcome) {
+                       if (const auto* none = std::get_if<NoAnswer>(&outcome)) {
+                         return self->call_.answer(*none);
+                       }
+                       ((*self).*then)(std::get<Answers>(outcome));
+                     });
+  }
+
+  void listed(const Answers& answers) {
+    const Reply& children = answers.replies.back();
+    if (children.code != Code::ok && children.code != Code::no_node) {
+      return call_.answer(failure(children, folder_));
+    }
+    holders_.clear();
+    if (request_.kind == Kind::semaphore) {
+      holders_ = children.children;
+    } else {
+      const Line line(request_.kind, children.children);
+      for (std::size_t i = 0; i < line.all().size() && line.holds(i); ++i) {
+        holders_.emplace_back(line.at(i).name);
+      }
+    }
+    read();
+  }
+
+  void read() {
+    std::vector<Request> requests;
+    for (const std::string& name : holders_) {
+      requests.push_back({.op = Op::get_data, .path = folder_ + '/' + name});
+    }
+    ask(std::move(requests), &Forcing::meant);
+  }
+
+  // Several permits of one claim were made as one, and have one fence.
+  void meant(const Answers& answers) {
+    std::vector<Request> requests;
+    for (std::size_t i = 0; i < holders_.size(); ++i) {
+      const Reply& node = answers.replies[i];
+      if (node.code != Code::ok) continue;
+      const auto data = node_data_in(node.data);
+      const std::uint64_t told = data ? data->fence : 0;
+      const std::uint64_t fence = told != 0 ? told : ground_.fences.of(node.stat.czxid).value_or(0);
+      if (fence != request_.fence) continue;
+      const std::string path = folder_ + '/' + holders_[i];
+      if (request_.now) {
+        requests.push_back({.op = Op::remove, .path = path});
+      } else if (!is_revoked(node.data)) {
+        requests.push_back({.op = Op::set_data,
+                            .path = path,
+                            .data = revoked(node.data),
+                            .version = node.stat.version});
+      } else {
+        return call_.answer(Forced{});
+      }
+    }
+    ask(std::move(requests), &Forcing::done);
+  }
+
+  void done(const Answers& answers) {
+    bool forced = false;
+    for (const Reply& each : answers.replies) {
+      if (each.code == Code::bad_version) return read();  // somebody else wrote, perhaps the same
+      if (each.code != Code::ok && each.code != Code::no_node) {
+        return call_.answer(failure(each, folder_));
+      }
+      forced = forced || each.code == Code::ok;
+    }
+    if (forced) return call_.answer(Forced{});
+    call_.answer(ChangedHands{});
+  }
+
+  Ground& ground_;
+  const ForceRequest request_;
+  Call<ForceReply> call_;
+  const std::string folder_;
+  std::vector<std::string> holders_;
+  int rounds_ = 0;
+};
+
+}  // namespace
+
+void force_release(Ground& ground, const ForceRequest& request, Call<ForceReply> call) {
+  std::make_shared<Forcing>(ground, request, std::move(call))->begin();
+}
+
+}  // namespace holdfast::store::zookeeper

@@ -1,0 +1,281 @@
+#include "store/zookeeper/places.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <utility>
+
+namespace holdfast::store::zookeeper {
+
+// What the loop knows of the places: it may call when they are gone.
+struct Places::Timer {
+  explicit Timer(Places& all) : places(&all) {}
+
+  std::mutex mutex;
+  std::condition_variable idle;
+  Places* places;  // null: closed
+  int running = 0;
+
+  void run() {
+    Places* const all = begin();
+    if (all == nullptr) return;
+    all->lapse();
+    const std::lock_guard lock(mutex);
+    --running;
+    idle.notify_all();
+  }
+  Places* begin() {
+    const std::lock_guard lock(mutex);
+    if (places != nullptr) ++running;
+    return places;
+  }
+};
+
+Places::Places(Parts parts) : parts_(std::move(parts)), timer_(std::make_shared<Timer>(*this)) {}
+
+Places::~Places() { close(); }
+
+void Places::close() {
+  {
+    std::unique_lock lock(timer_->mutex);
+    timer_->places = nullptr;
+    timer_->idle.wait(lock, [this] { return timer_->running == 0; });
+  }
+  const Guard guard = lock();
+  if (timer_at_ != kNever) parts_.loop.cancel(timer_id_);
+  timer_at_ = kNever;
+}
+
+// ---- turns ----
+
+void Places::run(const Ptr& place, Work work, Guard guard) {
+  if (place->busy) {
+    place->queue.emplace_back([place, work = std::move(work)] { work(place); });
+    return;
+  }
+  place->busy = true;
+  guard.unlock();
+  work(place);
+}
+
+void Places::enter(const GrantRequest& request, Work work) {
+  Guard guard = lock();
+  Ptr& place = places_[key_of(request)];
+  if (!place) place = std::make_shared<Place>(request);
+  if (!std::exchange(wanted_, true)) parts_.tree.keep_valid(true);
+  run(Ptr(place), std::move(work), std::move(guard));
+}
+
+bool Places::enter(const ClaimKey& claim, Work work) {
+  Guard guard = lock();
+  const Ptr place = find(claim);
+  if (!place) return false;
+  run(place, std::move(work), std::move(guard));
+  return true;
+}
+
+void Places::leave(const Ptr& place, Task answer) {
+  Task next;
+  {
+    const Guard guard = lock();
+    if (place->queue.empty()) {
+      place->busy = false;
+      arm(place->until);
+      drop_if_idle(*place);
+    } else {
+      next = std::move(place->queue.front());
+      place->queue.pop_front();
+    }
+  }
+  if (next) next();
+  if (answer) answer();
+}
+
+// ---- with the lock ----
+
+Places::Ptr Places::find(const ClaimKey& claim) const {
+  const auto found = places_.find(key_of(claim));
+  return found == places_.end() ? nullptr : found->second;
+}
+
+bool Places::is_awaited(const Place& place) const {
+  return !watches_.find(place.terms.owner).empty();
+}
+
+void Places::drop_if_idle(const Place& place) {
+  if (place.busy || place.stage != Stage::none || !place.leaving.empty()) return;
+  const auto found = places_.find(key_of(place.terms));
+  if (found != places_.end() && found->second.get() == &place) places_.erase(found);
+}
+
+void Places::set_until(Place& place, TimePoint until) {
+  place.until = until;
+  arm(until);
+}
+
+void Places::forget_nodes(Place& place) {
+  unwatch(place);
+  place.stage = Stage::none;
+  place.nodes.clear();
+  place.slots.clear();
+  place.revoked = false;
+  place.until = kNever;
+}
+
+std::vector<std::string> Places::condemn(Place& place) {
+  if (place.is_hold()) place.left = place.fence;
+  std::vector<std::string> paths = place.nodes;
+  place.leaving.insert(paths.begin(), paths.end());
+  forget_nodes(place);
+  return paths;
+}
+
+void Places::watch(const Ptr& place, std::vector<std::string> paths) {
+  if (place->watched == paths) return;
+  unwatch(*place);
+  for (const std::string& path : paths) {
+    if (interested_[path].empty()) parts_.watches.want(path);
+    interested_[path].push_back(place);
+  }
+  place->watched = std::move(paths);
+}
+
+void Places::unwatch(Place& place) {
+  for (const std::string& path : place.watched) {
+    const auto found = interested_.find(path);
+    if (found == interested_.end()) continue;
+    std::erase_if(found->second, [&](const Ptr& each) { return each.get() == &place; });
+    if (!found->second.empty()) continue;
+    interested_.erase(found);
+    parts_.watches.unwant(path);
+  }
+  place.watched.clear();
+  place.is_next = false;
+}
+
+// ---- without it ----
+
+void Places::remove(const Ptr& place, const std::vector<std::string>& paths, std::int64_t session) {
+  for (const std::string& path : paths) {
+    parts_.tree.remove_for_sure(path, session, [this, place, path] { left(place, {path}); });
+  }
+}
+
+void Places::left(const Ptr& place, const std::vector<std::string>& paths) {
+  const Guard guard = lock();
+  for (const std::string& path : paths) place->leaving.erase(path);
+  drop_if_idle(*place);
+}
+
+void Places::tell(const OwnerId& owner, const Wake& wake) const {
+  for (const auto& each : watches_.find(owner)) (*each)(wake);
+}
+
+Wake Places::offer_of(Place& place) {
+  unwatch(place);
+  place.stage = Stage::offered;
+  set_until(place, later(parts_.clock.now(), place.terms.confirm_within));
+  Wake wake;
+  wake.offer = Wake::Offer{place.fence, place.spare, place.slots};
+  return wake;
+}
+
+void Places::offer(const Ptr& place) {
+  Wake wake;
+  {
+    const Guard guard = lock();
+    wake = offer_of(*place);
+  }
+  tell(place->terms.owner, wake);
+}
+
+// ---- what happens ----
+
+// Where nobody is to be told, the next question looks anyway.
+void Places::fired(const std::string& path, Event event) {
+  std::vector<std::pair<OwnerId, Wake>> offers;
+  std::vector<Ptr> looks;
+  {
+    const Guard guard = lock();
+    auto found = interested_.extract(path);
+    if (!found) return;
+    parts_.watches.unwant(path);
+    for (const Ptr& place : found.mapped()) {
+      std::erase(place->watched, path);
+      const bool was_next = std::exchange(place->is_next, false);
+      if (place->busy) {
+        place->fired = true;
+      } else if (place->stage == Stage::waiting && is_awaited(*place)) {
+        if (was_next && event == Event::deleted) {
+          offers.emplace_back(place->terms.owner, offer_of(*place));
+        } else {
+          looks.push_back(place);
+        }
+      }
+    }
+  }
+  for (const auto& [owner, wake] : offers) tell(owner, wake);
+  for (const Ptr& place : looks) run(place, parts_.look, lock());
+}
+
+void Places::session_ended(std::int64_t session) {
+  std::vector<OwnerId> concerned;
+  {
+    const Guard guard = lock();
+    std::vector<Ptr> all;
+    for (const auto& [key, place] : places_) {
+      if (place->session == session) all.push_back(place);
+    }
+    for (const Ptr& place : all) {
+      const bool waits = place->stage == Stage::waiting || place->stage == Stage::offered;
+      if (waits) concerned.push_back(place->terms.owner);
+      forget_nodes(*place);
+      place->leaving.clear();
+      drop_if_idle(*place);
+    }
+  }
+  // They have lost their places, and had better ask for others.
+  for (const OwnerId& owner : concerned) tell(owner, {});
+}
+
+// ---- the timer ----
+
+void Places::arm(TimePoint when) {
+  if (when >= timer_at_) return;
+  if (timer_at_ != kNever) parts_.loop.cancel(timer_id_);
+  timer_at_ = when;
+  timer_id_ = parts_.loop.call_at(when, [timer = timer_] { timer->run(); });
+}
+
+// One whose turn it is looks at the time itself, and when it has left.
+void Places::lapse() {
+  struct Gone {
+    Ptr place;
+    std::vector<std::string> paths;
+    std::int64_t session;
+  };
+  std::vector<Gone> gone;
+  std::vector<Ptr> unclear;
+  {
+    const Guard guard = lock();
+    timer_at_ = kNever;
+    const TimePoint now = parts_.clock.now();
+    TimePoint next = kNever;
+    for (const auto& [key, place] : places_) {
+      if (place->busy) continue;
+      if (place->until > now) {
+        next = std::min(next, place->until);
+      } else if (place->stage == Stage::unknown) {
+        unclear.push_back(place);
+      } else {
+        gone.push_back({place, condemn(*place), place->session});
+      }
+    }
+    for (const Gone& each : gone) drop_if_idle(*each.place);  // one that had no nodes
+    arm(next);
+    if (places_.empty() && std::exchange(wanted_, false)) parts_.tree.keep_valid(false);
+  }
+  for (const Gone& each : gone) remove(each.place, each.paths, each.session);
+  for (const Ptr& place : unclear) run(place, parts_.clear, lock());
+}
+
+}  // namespace holdfast::store::zookeeper

@@ -1,0 +1,155 @@
+// What this client has in the tree: for each of its claims the nodes that stand for it, and until when.
+//
+// Nodes do not lapse while the session lives, so leases, places in line and offers that nobody confirmed end
+// by this client's own clock: then their nodes are deleted. What a dead client left ends with its session.
+//
+//   stage    its nodes                                       ends
+//   none        there are none
+//   unknown     some may have been made: no answer came         when it was looked for, and deleted
+//   waiting     one, in the line                                line_for after it was asked for last
+//   offered     those of the hold                               confirm_within after it was told
+//   held        those of the hold                               a lease after it was asked for or renewed last
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "holdfast/store/clock.hpp"
+#include "holdfast/store/loop.hpp"
+#include "holdfast/store/requests.hpp"
+#include "holdfast/store/watch.hpp"
+#include "holdfast/task.hpp"
+#include "store/zookeeper/tree.hpp"
+#include "store/zookeeper/wanted_watches.hpp"
+#include "transport/watch_list.hpp"
+
+namespace holdfast::store::zookeeper {
+
+enum class Stage : std::uint8_t { none, unknown, waiting, offered, held };
+
+// Who is in the way, as far as it was read.
+struct SeenHolder {
+  std::string node;
+  HolderRecord record;
+  Duration lease{};
+};
+
+// One claim. Guarded by the lock of its Places; beginnings are made only by whose turn it is.
+struct Place {
+  explicit Place(const GrantRequest& request) : terms(request) {}
+
+  GrantRequest terms;  // as it was asked for last
+  Stage stage = Stage::none;
+  std::int64_t session = 0;          // of the nodes
+  std::vector<std::string> nodes{};  // paths
+  std::int32_t version = 0;          // of the first node's data, as we know it
+  std::uint64_t fence = 0;           // waiting: what it will be, if that is known
+  std::uint64_t spare = 0;
+  std::vector<std::uint32_t> slots{};
+  bool revoked = false;
+  TimePoint until = kNever;
+
+  std::set<std::string> leaving{};  // being deleted
+  std::uint64_t left = 0;           // the fence of the hold whose nodes these were
+
+  std::vector<std::string> watched{};  // paths whose watch is set
+  bool fired = false;                  // one of them has, while it was somebody's turn
+  bool is_next = false;                // when the one that is watched is deleted, it is ours
+  SeenHolder holder{};
+
+  bool busy = false;  // it is somebody's turn
+  std::deque<Task> queue{};
+
+  bool is_hold() const { return stage == Stage::held || stage == Stage::offered; }
+  bool is_hold_of(const HoldKey& key) const {
+    return is_hold() && terms.kind == key.kind && fence == key.fence;
+  }
+};
+
+// Threads      From any thread. Nobody is told anything with the lock held, and the tree is asked nothing.
+// Lifetime     close() waits for what runs on the loop; it must not be called there.
+class Places {
+ public:
+  using Ptr = std::shared_ptr<Place>;
+  using Guard = std::unique_lock<std::mutex>;
+  using Work = std::function<void(const Ptr&)>;
+  struct Parts {
+    Tree& tree;
+    WantedWatches& watches;
+    const Clock& clock;
+    Loop& loop;
+    // What to do with a claim in its turn: see whether it has what it waits for; look for nodes that may
+    // have been made, and delete them.
+    Work look;
+    Work clear;
+  };
+
+  explicit Places(Parts);
+  ~Places();
+
+  // ---- turns ----
+  // Runs the work when it is its turn on that claim. It ends by leave(), and answers its Call at the very end.
+  void enter(const GrantRequest&, Work);
+  // False if there is no such claim.
+  bool enter(const ClaimKey&, Work);
+  void leave(const Ptr&, Task answer);
+
+  // ---- with the lock ----
+  Guard lock() const { return Guard(mutex_); }
+  Ptr find(const ClaimKey&) const;
+  bool is_awaited(const Place&) const;  // somebody is there to be told
+  void set_until(Place&, TimePoint);
+  void forget_nodes(Place&);  // none of them is there any more
+  void drop_if_idle(const Place&);
+  // They are to go: whoever calls this deletes them and says left(), or calls remove().
+  std::vector<std::string> condemn(Place&);
+  void watch(const Ptr&, std::vector<std::string> paths);
+  void unwatch(Place&);
+
+  // ---- without it ----
+  void remove(const Ptr&, const std::vector<std::string>& paths, std::int64_t session);
+  void left(const Ptr&, const std::vector<std::string>& paths);
+  WatchPtr await(const ClaimKey& claim, WakeFn wake) {
+    return watches_.add(claim, std::move(wake));
+  }
+  void tell(const OwnerId&, const Wake&) const;
+  // It has what it waits for.
+  void offer(const Ptr&);
+
+  void fired(const std::string& path, Event);
+  void session_ended(std::int64_t session);
+  void close();
+
+ private:
+  using Key = std::pair<LockName, OwnerId>;
+  static Key key_of(const ClaimKey& claim) { return {claim.name, claim.owner}; }
+
+  void run(const Ptr&, Work, Guard);
+  Wake offer_of(Place&);
+  void arm(TimePoint);
+  void lapse();
+
+  const Parts parts_;
+  mutable std::mutex mutex_;
+  std::map<Key, Ptr> places_;
+  std::map<std::string, std::vector<Ptr>> interested_;  // in paths that are watched
+  transport::WatchList watches_;
+  bool wanted_ = false;  // as the tree was told
+
+  // One for all, at the earliest time at which any of them may end.
+  struct Timer;
+  const std::shared_ptr<Timer> timer_;
+  TimerId timer_id_ = 0;
+  TimePoint timer_at_ = kNever;
+};
+
+}  // namespace holdfast::store::zookeeper

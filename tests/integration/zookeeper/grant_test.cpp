@@ -1,0 +1,334 @@
+// Getting a mutex: how many questions that takes, and what becomes of questions whose answers do not come.
+#include "integration/zookeeper/lock_bench.hpp"
+
+namespace holdfast::store::zookeeper {
+namespace {
+
+class ZookeeperGrants : public LockBench {};
+
+TEST_F(ZookeeperGrants, AcquiringAndReleasingAreOneRoundTripEach) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));  // makes the parents
+  const auto before = alice.tree->questions();
+  const Granted yes = granted(alice, request(alice, 2));
+  EXPECT_EQ(alice.tree->questions() - before, 1U);
+  EXPECT_TRUE(releases(alice, request(alice, 2), yes.fence));
+  EXPECT_EQ(alice.tree->questions() - before, 2U);
+  EXPECT_TRUE(nodes().empty());
+}
+
+TEST_F(ZookeeperGrants, TheFenceIsTheNumberOfTheCreation) {
+  Peer alice = open();
+  GrantRequest mine = request(alice, 1);
+  mine.spare = 16;
+  const Granted yes = granted(alice, mine);
+  ASSERT_EQ(nodes().size(), 1U);
+  const auto czxid = static_cast<std::uint64_t>(all_->stat("/locks/a/" + nodes()[0])->czxid);
+  EXPECT_EQ(yes.fence, czxid << 10U);
+  EXPECT_EQ(yes.spare, 16U);
+  EXPECT_TRUE(nodes()[0].starts_with(mark_of(mine.owner) + "lock-"));
+  Peer native = open(Layout("/native"), Fences(true));
+  mine.owner.client = native.id;
+  const Granted plain = granted(native, mine);
+  const std::string node = "/native/a/" + nodes("/native/a").at(0);
+  EXPECT_EQ(plain.fence, static_cast<std::uint64_t>(all_->stat(node)->czxid));
+  EXPECT_EQ(plain.spare, 0U);
+}
+
+TEST_F(ZookeeperGrants, FencesGrowAlsoWhenAContainerWentWithItsNumbers_F086) {
+  Peer alice = open();
+  std::uint64_t last = 0;
+  for (std::uint64_t claim = 1; claim < 4; ++claim) {
+    const Granted yes = granted(alice, request(alice, claim));
+    EXPECT_TRUE(nodes().at(0).ends_with("-lock-0000000000")) << "the sequence restarted";
+    EXPECT_GT(yes.fence, last);
+    last = yes.fence;
+    EXPECT_TRUE(releases(alice, request(alice, claim), yes.fence));
+    all_->reap();
+    EXPECT_FALSE(all_->stat("/locks/a"));
+  }
+}
+
+TEST_F(ZookeeperGrants, ParentsThatGoBetweenAreMadeAgain_F084) {
+  Peer alice = open();
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  alice.store->try_grant(request(alice, 1), answer.call());
+  EXPECT_TRUE(alice.tree->let_one_go());  // no parents
+  all_->do_it({.op = Op::create_container, .path = "/locks"});
+  EXPECT_TRUE(alice.tree->let_one_go());
+  EXPECT_NE(answer.get<Granted>(), nullptr);
+}
+
+// ---- a create whose answer was lost ----
+
+TEST_F(ZookeeperGrants, ANodeWhoseCreationWasNotAnsweredIsFound_F078) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::deaf);
+  EXPECT_TRUE(unanswered(alice, mine).executed);
+  ASSERT_EQ(nodes().size(), 1U);
+  alice.tree->set(Wire::up);
+  const Granted yes = granted(alice, mine);
+  EXPECT_EQ(nodes().size(), 1U) << "it was not made twice";
+  EXPECT_TRUE(renews(alice, mine, yes.fence));
+  EXPECT_TRUE(releases(alice, mine, yes.fence));
+  EXPECT_TRUE(nodes().empty());
+}
+
+TEST_F(ZookeeperGrants, ANodeThatWasNeverMadeIsMade) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  for (const Wire wire : {Wire::silent, Wire::lost}) {
+    alice.tree->set(wire);
+    EXPECT_EQ(unanswered(alice, mine).executed, wire == Wire::silent);
+    alice.tree->set(Wire::up);
+    EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+    EXPECT_TRUE(nodes().empty());
+  }
+}
+
+TEST_F(ZookeeperGrants, ANodeOfADyingSessionIsNotTakenForOurs_F079) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1, true);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::deaf);
+  unanswered(alice, mine);
+  const std::string dying = nodes().at(0);
+  alice.tree->expire_here_only();
+  alice.tree->set(Wire::silent);
+  unanswered(alice, mine);  // in doubt once more, in the new session
+  alice.tree->set(Wire::up);
+  refused(alice, mine);
+  EXPECT_EQ(nodes().size(), 2U);
+  test::WakeBox wakes;
+  const WatchPtr watch = alice.store->watch(mine, wakes.fn());
+  remove_foreign("/locks/a/" + dying);
+  const auto offer = wakes.take_offer();
+  ASSERT_TRUE(offer);
+  EXPECT_TRUE(renews(alice, mine, offer->fence));
+}
+
+TEST_F(ZookeeperGrants, WithdrawingFindsWhatWasNotAnswered_F037) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::deaf);
+  unanswered(alice, mine);
+  EXPECT_EQ(nodes().size(), 1U);
+  EXPECT_FALSE(withdraws(alice, mine)) << "nobody knows what there is";
+  alice.tree->set(Wire::up);
+  EXPECT_TRUE(withdraws(alice, mine));
+  EXPECT_TRUE(nodes().empty());
+}
+
+TEST_F(ZookeeperGrants, WhatWasNotAnsweredGoesWithItsLeaseAlsoIfNobodyAsksAgain) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::deaf);
+  unanswered(alice, mine);
+  alice.tree->set(Wire::lost);
+  let_pass(kLease + 5s);
+  EXPECT_EQ(nodes().size(), 1U) << "it cannot be deleted meanwhile";
+  alice.tree->set(Wire::up);
+  let_pass(2s);
+  EXPECT_TRUE(nodes().empty());
+  EXPECT_TRUE(withdraws(alice, mine));
+}
+
+// ---- withdrawals and answers that cross ----
+
+TEST_F(ZookeeperGrants, AWithdrawBehindACreateTakesTheNodeAway_F037) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1, true);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> late;
+  alice.store->try_grant(mine, late.call());
+  Answer<WithdrawReply> withdrawn;
+  alice.store->withdraw(mine, withdrawn.call());
+  EXPECT_FALSE(withdrawn.there());
+  alice.tree->set(Wire::up);
+  alice.tree->let_go();
+  EXPECT_NE(late.get<Granted>(), nullptr) << "as if it had come before the withdraw";
+  EXPECT_NE(withdrawn.get<Withdrawn>(), nullptr);
+  EXPECT_TRUE(nodes().empty());
+}
+
+TEST_F(ZookeeperGrants, AQuestionAskedTwiceMakesOneNode) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1, true);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> first;
+  Answer<GrantReply> second;
+  alice.store->try_grant(mine, first.call());
+  alice.store->try_grant(mine, second.call());
+  alice.tree->set(Wire::up);
+  alice.tree->let_go();
+  ASSERT_NE(first.get<Granted>(), nullptr);
+  ASSERT_NE(second.get<Granted>(), nullptr);
+  EXPECT_EQ(first.get<Granted>()->fence, second.get<Granted>()->fence);
+  EXPECT_EQ(nodes().size(), 1U);
+}
+
+TEST_F(ZookeeperGrants, AReleaseWhoseAnswerIsLostIsRepeatedByTheStore) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  const Granted yes = granted(alice, mine);
+  alice.tree->set(Wire::silent);
+  EXPECT_TRUE(std::holds_alternative<NoAnswer>(release(alice, mine, yes.fence)));
+  EXPECT_FALSE(renews(alice, mine, yes.fence)) << "it was given back";
+  EXPECT_EQ(nodes().size(), 1U);
+  alice.tree->set(Wire::up);  // nobody asks for it
+  EXPECT_TRUE(nodes().empty());
+  EXPECT_TRUE(std::holds_alternative<Gone>(release(alice, mine, yes.fence)));
+}
+
+TEST_F(ZookeeperGrants, AnImmediateAttemptLeavesNothingWhateverBecomesOfItsDelete) {
+  Peer alice = open();
+  Peer bob = open();
+  granted(alice, request(alice, 1));
+  bob.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  bob.store->try_grant(request(bob, 2), answer.call());
+  EXPECT_TRUE(bob.tree->let_one_go());  // create and list
+  bob.tree->set(Wire::silent);
+  EXPECT_EQ(nodes().size(), 2U);
+  bob.tree->expire();
+  bob.tree->let_go();
+  EXPECT_NE(answer.get<Refused>(), nullptr);
+  EXPECT_EQ(nodes().size(), 1U);
+}
+
+TEST_F(ZookeeperGrants, ClosingAnswersWhatIsUnderWay) {
+  Peer alice = open();
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> first;
+  Answer<GrantReply> second;
+  Answer<WithdrawReply> third;
+  alice.store->try_grant(request(alice, 1), first.call());
+  alice.store->try_grant(request(alice, 1), second.call());
+  alice.store->withdraw(request(alice, 1), third.call());
+  alice.store->close();
+  EXPECT_NE(first.get<NoAnswer>(), nullptr);
+  EXPECT_NE(second.get<NoAnswer>(), nullptr);
+  EXPECT_TRUE(third.there());
+  EXPECT_FALSE(unanswered(alice, request(alice, 2)).executed);
+  let_pass(kLease * 2);
+}
+
+// ---- how long ----
+
+TEST_F(ZookeeperGrants, ALeaseReachesNoFurtherThanTheSessionIsKnownToLive_F080) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  alice.tree->set_valid_for(4s);
+  const Granted yes = granted(alice, mine);
+  EXPECT_EQ(yes.lease, 4s);
+  const RenewalReply renewed = renew(alice, mine, yes.fence);
+  ASSERT_TRUE(std::holds_alternative<Renewed>(renewed));
+  EXPECT_EQ(std::get<Renewed>(renewed).lease, 4s);
+  alice.tree->set_valid_for(1min);
+  EXPECT_EQ(std::get<Renewed>(renew(alice, mine, yes.fence)).lease, kLease);
+  alice.tree->set_valid_for(0s);
+  EXPECT_TRUE(std::holds_alternative<NoAnswer>(renew(alice, mine, yes.fence)));
+  EXPECT_TRUE(unanswered(alice, mine).executed) << "that is neither yes nor no";
+  alice.tree->set_valid_for(1min);
+  EXPECT_EQ(granted(alice, mine).fence, yes.fence);
+}
+
+TEST_F(ZookeeperGrants, AnAnswerThatTakesLongerThanTheLeaseIsNoGrant) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> late;
+  alice.store->try_grant(mine, late.call());
+  let_pass(kLease);
+  alice.tree->set(Wire::up);
+  alice.tree->let_go();
+  EXPECT_NE(late.get<NoAnswer>(), nullptr);
+  let_pass(1s);
+  EXPECT_TRUE(nodes().empty()) << "and its lease is over";
+}
+
+TEST_F(ZookeeperGrants, TheSessionIsKeptValidWhileAnybodyHoldsOrWaits) {
+  Peer alice = open();
+  EXPECT_FALSE(alice.tree->kept_valid());
+  const GrantRequest mine = request(alice, 1);
+  const Granted yes = granted(alice, mine);
+  EXPECT_TRUE(alice.tree->kept_valid());
+  EXPECT_TRUE(releases(alice, mine, yes.fence));
+  let_pass(kLease);
+  EXPECT_FALSE(alice.tree->kept_valid());
+  EXPECT_EQ(loop_.size(), 0U) << "no timer is left";
+}
+
+// ---- sessions and strangers ----
+
+TEST_F(ZookeeperGrants, WhatASessionHeldIsGoneWithIt_F080) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest mine = request(alice, 1);
+  const Granted yes = granted(alice, mine);
+  alice.tree->expire();
+  EXPECT_FALSE(renews(alice, mine, yes.fence));
+  EXPECT_TRUE(std::holds_alternative<Gone>(release(alice, mine, yes.fence)));
+  const Granted next = granted(bob, request(bob, 2));
+  EXPECT_GT(next.fence, yes.fence);
+  refused(alice, mine);
+}
+
+TEST_F(ZookeeperGrants, ANodeThatSomebodyDeletedIsLost) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  const Granted yes = granted(alice, mine);
+  remove_foreign("/locks/a/" + nodes().at(0));
+  const RenewalReply reply = renew(alice, mine, yes.fence);
+  ASSERT_TRUE(std::holds_alternative<Gone>(reply));
+  EXPECT_GT(granted(alice, mine).fence, yes.fence);
+}
+
+TEST_F(ZookeeperGrants, RightsThatAreMissingAreToldAndNotAskedForAgain_F087) {
+  // The tree in memory knows no rights; a name below an ephemeral node cannot be made either.
+  Peer alice = open(Layout("/gone"));
+  all_->do_it({.op = Op::create, .path = "/gone", .mode = Mode::ephemeral}, 7);
+  const NoAnswer none = unanswered(alice, request(alice, 1));
+  EXPECT_EQ(none.why, Errc::invalid_name);
+  EXPECT_FALSE(none.executed);
+}
+
+TEST_F(ZookeeperGrants, OthersOfTheSameNameExcludeUsAndWeThem) {
+  Peer alice = open();
+  all_->do_it({.op = Op::create_container, .path = "/locks"});
+  all_->do_it({.op = Op::create_container, .path = "/locks/a"});
+  const std::string java = make_foreign("/locks/a/_c_3209f814-533a-4ee5-a79b-948e52e4650a-lock-");
+  const Refused no = refused(alice, request(alice, 1));
+  ASSERT_TRUE(no.holder);
+  EXPECT_EQ(no.holder->host, "10.0.0.7");
+  EXPECT_EQ(no.holder->owner, "3209f814-533a-4ee5-a79b-948e52e4650a");
+  EXPECT_EQ(no.lease_left, kTimeout);
+  EXPECT_EQ(nodes().size(), 1U);
+  remove_foreign(java);
+  granted(alice, request(alice, 1));
+}
+
+TEST_F(ZookeeperGrants, AnEmptySemaphoreOfThatNameIsInNobodysWay) {
+  Peer alice = open();
+  const GrantRequest pool = permits(request(alice, 1), 1, 2);
+  const Granted permit = granted(alice, pool);
+  EXPECT_EQ(rejected(alice, request(alice, 2)), Errc::invalid_argument);
+  EXPECT_TRUE(releases(alice, pool, permit.fence));
+  EXPECT_EQ(nodes(), (std::vector<std::string>{"leases", "locks"}));
+  const Granted mutex = granted(alice, request(alice, 3));
+  EXPECT_EQ(rejected(alice, permits(request(alice, 4), 1, 2)), Errc::invalid_argument);
+  EXPECT_TRUE(renews(alice, request(alice, 3), mutex.fence));
+  EXPECT_TRUE(nodes("/locks/a/locks").empty());
+}
+
+}  // namespace
+}  // namespace holdfast::store::zookeeper
