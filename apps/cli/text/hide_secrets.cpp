@@ -8,16 +8,26 @@ namespace {
 
 constexpr std::string_view kMask = "***";
 
-// user:password@ after "//". A password may hold an unescaped '/', '?' or '@', so the last '@' counts.
-std::string hide_password(std::string_view url, Secrets secrets) {
+struct Hidden {
+  std::string text{};
+  std::size_t options = std::string::npos;  // the sign before the first of them
+};
+
+// user:password@ after "//". A password may hold an unescaped '/', '?' or '@', so the last '@' counts. But if there
+// is a '?' before it, that may have begun the options, and what follows the '@' is one.
+Hidden hide_password(std::string_view url, Secrets secrets) {
   const std::size_t slashes = url.find("//");
   const std::size_t at = url.rfind('@');
-  if (slashes == url.npos || at == url.npos || at < slashes) return std::string(url);
+  const std::size_t question = url.find('?');
+  if (slashes == url.npos || at == url.npos || at < slashes) return {std::string(url), question};
   const std::size_t colon = url.find(':', slashes + 2);
-  if (colon == url.npos || colon > at) return std::string(url);
-  std::string hidden(url.substr(0, colon));
-  if (secrets == Secrets::mask) hidden.append(":").append(kMask);
-  return hidden.append(url.substr(at));
+  if (colon == url.npos || colon > at) return {std::string(url), question};
+  Hidden hidden{std::string(url.substr(0, colon))};
+  if (secrets == Secrets::mask) hidden.text.append(":").append(kMask);
+  if (question < at) hidden.options = hidden.text.size();
+  hidden.text.append(url.substr(at));
+  if (question >= at) hidden.options = hidden.text.find('?');
+  return hidden;
 }
 
 bool is_secret(std::string_view key) {
@@ -34,13 +44,12 @@ bool is_secret(std::string_view key) {
 }  // namespace
 
 std::string hide_secrets(std::string_view url, Secrets secrets) {
-  std::string text = hide_password(url, secrets);
-  const std::size_t question = text.find('?');
-  if (question == text.npos) return text;
+  const auto [text, options] = hide_password(url, secrets);
+  if (options == std::string::npos) return text;
 
-  std::string hidden = text.substr(0, question);
-  char separator = '?';
-  std::string_view rest = std::string_view(text).substr(question + 1);
+  std::string hidden = text.substr(0, options);
+  char separator = text[options];
+  std::string_view rest = std::string_view(text).substr(options + 1);
   while (!rest.empty()) {
     const std::string_view pair = rest.substr(0, rest.find('&'));
     rest.remove_prefix(std::min(pair.size() + 1, rest.size()));

@@ -43,6 +43,13 @@ TEST(HideSecrets, MasksOrDropsPasswords_F137) {
   EXPECT_EQ(hide_secrets("x:y?p%61ssword=pw"), "x:y?p%61ssword=***");
 }
 
+TEST(HideSecrets, DoesNotTakeOptionsForAPartOfAPassword_F137) {
+  EXPECT_EQ(hide_secrets("x://y:1?a@b=1&password=pw&z=1"), "x://y:***@b=1&password=***&z=1");
+  EXPECT_EQ(hide_secrets("x://y:1?a@password=pw"), "x://y:***@password=***");
+  EXPECT_EQ(hide_secrets("x://y:1?a@b=1&password=pw", Secrets::drop), "x://y@b=1");
+  EXPECT_EQ(hide_secrets("redis://me:p?w@host/0?auth=pw"), "redis://me:***@host/0?auth=***");
+}
+
 TEST(HideSecrets, LeavesTheRestAsItIs) {
   for (const char* url : {"embedded:", "sqlite:/var/lib/x.db?wal=1", "redis://host:6379/0",
                           "redis://me@host", "", "nonsense"}) {
