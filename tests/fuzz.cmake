@@ -8,7 +8,8 @@ holdfast_test(fuzz_replay LABELS fuzz
   SOURCES ${fuzz_sources} fuzz/mutations.cpp fuzz/replay_test.cpp
   LINK holdfast-cli holdfast-checker holdfast-test-support)
 target_compile_definitions(fuzz_replay PRIVATE
-  HOLDFAST_FUZZ_CORPUS="${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus")
+  HOLDFAST_FUZZ_CORPUS="${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus"
+  $<$<NOT:$<BOOL:${HOLDFAST_ZOOKEEPER}>>:HOLDFAST_UNFINISHED_STORE="zookeeper">)
 
 if(HOLDFAST_SANITIZE MATCHES "fuzzer")
   add_executable(holdfast-fuzz ${fuzz_sources} fuzz/fuzz_main.cpp)
