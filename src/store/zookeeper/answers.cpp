@@ -3,22 +3,12 @@
 #include <utility>
 
 #include "store/zookeeper/jute.hpp"
+#include "store/zookeeper/opcode.hpp"
 
 namespace holdfast::store::zookeeper {
 namespace {
 
 constexpr std::int32_t kOk = 0;
-
-// The server's numbers for the parts of an answer to a multi.
-enum Part : std::int32_t {
-  kError = -1,
-  kCreate = 1,
-  kDelete = 2,
-  kSetData = 5,
-  kCheck = 13,
-  kCreate2 = 15,
-  kCreateContainer = 19,
-};
 
 // What an answer says besides its head, if there was no error.
 void read_body(JuteReader& in, Op op, Reply& reply) {
@@ -59,24 +49,24 @@ bool read_part(JuteReader& in, Reply& reply) {
   if (in.boolean()) return false;  // the end, too early
   in.int32();                      // the error, which stands in the part again
   switch (opcode) {
-    case kError:
+    case opcode::kNone:
       reply.raw = in.int32();
       // If one fails none is done. The others have 0 or a number that says no more.
       reply.code = reply.raw == kOk ? Code::other : code_of(reply.raw);
       break;
-    case kCreate:
+    case opcode::kCreate:
       reply.path = in.text();
       reply.stat.czxid = reply.stat.mzxid = reply.stat.pzxid = reply.zxid;
       break;
-    case kCreate2:
-    case kCreateContainer:
+    case opcode::kCreate2:
+    case opcode::kCreateContainer:
       read_body(in, Op::create, reply);
       break;
-    case kSetData:
+    case opcode::kSetData:
       reply.stat = in.stat();
       break;
-    case kDelete:
-    case kCheck:
+    case opcode::kDelete:
+    case opcode::kCheck:
       break;
     default:
       return false;

@@ -83,9 +83,9 @@ void append_frame(std::string& out, Fill fill) {
 // Threads      One at a time.
 class FrameReader {
  public:
-  static constexpr std::size_t kLongest = 4 * 1024 * 1024;
+  static constexpr std::size_t kLongest = std::size_t{4} * 1024 * 1024;
   static constexpr std::size_t kHead = 16;
-  static constexpr std::size_t kAbsurd = 1024 * 1024 * 1024;
+  static constexpr std::size_t kAbsurd = std::size_t{1024} * 1024 * 1024;
 
   struct Frame {
     std::string_view bytes;  // until the next call

@@ -3,28 +3,10 @@
 #include <utility>
 
 #include "store/zookeeper/jute.hpp"
+#include "store/zookeeper/opcode.hpp"
 
 namespace holdfast::store::zookeeper {
 namespace {
-
-// The server's numbers for what can be asked.
-enum Opcode : std::int32_t {
-  kDelete = 2,
-  kExists = 3,
-  kGetData = 4,
-  kSetData = 5,
-  kSync = 9,
-  kPing = 11,
-  kGetChildren2 = 12,
-  kCheck = 13,
-  kMulti = 14,
-  kCreate2 = 15,
-  kCreateContainer = 19,
-  kAuth = 100,
-  kSetWatches = 101,
-  kCloseSession = -11,
-};
-constexpr std::int32_t kEnd = -1;
 
 constexpr std::int32_t kContainerMode = 4;
 constexpr std::int32_t kAllRights = 31;
@@ -32,25 +14,25 @@ constexpr std::int32_t kAllRights = 31;
 std::int32_t opcode_of(Op op) {
   switch (op) {
     case Op::create:
-      return kCreate2;
+      return opcode::kCreate2;
     case Op::create_container:
-      return kCreateContainer;
+      return opcode::kCreateContainer;
     case Op::remove:
-      return kDelete;
+      return opcode::kDelete;
     case Op::exists:
-      return kExists;
+      return opcode::kExists;
     case Op::get_data:
-      return kGetData;
+      return opcode::kGetData;
     case Op::set_data:
-      return kSetData;
+      return opcode::kSetData;
     case Op::get_children:
-      return kGetChildren2;
+      return opcode::kGetChildren2;
     case Op::sync:
-      return kSync;
+      return opcode::kSync;
     case Op::check:
-      return kCheck;
+      return opcode::kCheck;
   }
-  return kEnd;
+  return opcode::kNone;
 }
 
 std::int32_t mode_of(Mode mode) {
@@ -122,7 +104,7 @@ void append_hello(std::string& out, const Hello& hello) {
 void append_identity(std::string& out, std::string_view user, std::string_view password) {
   append_frame(out, [&](JuteWriter& to) {
     to.int32(kIdentityXid);
-    to.int32(kAuth);
+    to.int32(opcode::kAuth);
     to.int32(0);  // not used
     to.text("digest");
     to.text(std::string(user) + ":" + std::string(password));
@@ -132,14 +114,14 @@ void append_identity(std::string& out, std::string_view user, std::string_view p
 void append_ping(std::string& out) {
   append_frame(out, [](JuteWriter& to) {
     to.int32(kPingXid);
-    to.int32(kPing);
+    to.int32(opcode::kPing);
   });
 }
 
 void append_goodbye(std::string& out, std::int32_t xid) {
   append_frame(out, [&](JuteWriter& to) {
     to.int32(xid);
-    to.int32(kCloseSession);
+    to.int32(opcode::kCloseSession);
   });
 }
 
@@ -159,17 +141,17 @@ void append_question(std::string& out, std::int32_t xid, std::span<const Request
                      Owners owners) {
   append_frame(out, [&](JuteWriter& to) {
     to.int32(xid);
-    to.int32(kMulti);
+    to.int32(opcode::kMulti);
     for (const Request& each : requests) {
       write_part_head(to, opcode_of(each.op), false);
       write_body(to, each, owners);
     }
-    write_part_head(to, kEnd, true);
+    write_part_head(to, opcode::kNone, true);
   });
 }
 
 void WatchesAgain::add(const std::string& path, const Watched& watched) {
-  constexpr std::size_t kAtOnce = 128 * 1024;
+  constexpr std::size_t kAtOnce = std::size_t{128} * 1024;
   const std::size_t more = path.size() + kFrameLength;
   for (const auto& [wanted, list] : {std::pair(watched.data, &data_),
                                      {watched.creation, &creation_},
@@ -185,7 +167,7 @@ void WatchesAgain::finish() {
   if (std::exchange(bytes_, 0) == 0) return;
   append_frame(out_, [&](JuteWriter& to) {
     to.int32(kWatchesXid);
-    to.int32(kSetWatches);
+    to.int32(opcode::kSetWatches);
     to.int64(last_zxid_);
     for (std::vector<std::string>* list : {&data_, &creation_, &children_}) {
       to.texts(*list);
