@@ -204,8 +204,7 @@ void Session::beat() {
     beat_later();
     if (!connected_) return;
     even_beat_ = !even_beat_;
-    const Duration patience = kept_valid_ ? timeout_ / 6 : timeout_ / 3;
-    silent = lacks_watches_ || (waits_since_ && clock_.now() - *waits_since_ >= patience);
+    silent = lacks_watches_ || (waits_since_ && clock_.now() - *waits_since_ >= patience());
     syncs = kept_valid_;
     pings = !kept_valid_ && even_beat_;
   }
@@ -213,6 +212,12 @@ void Session::beat() {
   if (syncs) send_sync();
   if (pings) send_ping();
   send_leavings();
+}
+
+// Under mutex_. See Silence.
+Duration Session::patience() const {
+  const Duration most = timeout_ / 3;
+  return kept_valid_ ? std::max(timeout_ / 6, std::min<Duration>(most, 500ms)) : most;
 }
 
 void Session::send_sync() {

@@ -46,8 +46,9 @@ class Question;
 //   for longer than T                                   have lost what we have seen
 //   close()             says goodbye, so that our nodes go at once, and waits for the answer a moment
 //
-// Silence is nothing at all from a server to which something was said, for T/6 if somebody holds or waits: then a
-// sixth is left to be welcomed elsewhere, before what is held has to count as lost (Standing). Else for T/3.
+// Silence is nothing at all from a server to which something was said, for T/3. If somebody holds or waits, for T/6:
+// then a sixth is left to be welcomed elsewhere before what is held has to count as lost (Standing). But not
+// before half a second unless that is T/3: servers are busy for so long now and then.
 //
 // Threads      All members from any thread; close() not on the loop.
 class Session final : public Tree, transport::Language {
@@ -108,6 +109,7 @@ class Session final : public Tree, transport::Language {
 
   void beat();
   void beat_later();
+  Duration patience() const;
   void send_sync();
   void send_ping();
   void send_leavings();

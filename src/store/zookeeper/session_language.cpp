@@ -30,7 +30,7 @@ Result<std::unique_ptr<transport::Stream>> Session::redial(TimePoint until, int 
     credentials = credentials_;
     last = endpoint_;
     const TimePoint now = clock_.now();
-    given_up = credentials.session != 0 && now >= later(ended_at_, timeout_);
+    given_up = now >= later(ended_at_, timeout_);
     until = std::min(until, later(now, std::max<Duration>(timeout_ / 3, 1s)));
   }
   const Patience all{clock_, until, give_up};
