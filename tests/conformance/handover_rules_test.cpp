@@ -175,7 +175,7 @@ HOLDFAST_RULE(TheSecondIsToldWhenToLookOrOfferedItThen) {
 
 HOLDFAST_RULE(AReleaseWakesNobodyBehindTheSecond_F041) {
   HOLDFAST_NEEDS(hand_over);
-  Queue queue(on, 5, in_line());
+  Queue queue(on, 5, confirming_within(on.lease() / 4));
   EXPECT_TRUE(queue.holder.releases(queue.held.fence));
   queue.head().offered();
   EXPECT_FALSE(queue.line[1]->offer());
@@ -192,7 +192,7 @@ HOLDFAST_RULE(AnOfferMayBeReleasedUnconfirmed) {
 
 HOLDFAST_RULE(AStrangerServesTheLineOfALapsedHold) {
   HOLDFAST_NEEDS(hand_over);
-  Queue queue(on, 1, {.line_up = true, .lease = 2 * on.lease()});
+  Queue queue(on, 1, {.line_up = true, .lease = 2 * on.lease(), .confirm_within = on.lease() / 4});
   on.let_lapse(on.lease());
   const Refused refused = on.claimant().refused(in_line());
   EXPECT_EQ(refused.ahead, 0U);

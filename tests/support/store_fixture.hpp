@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "holdfast/options.hpp"
 #include "holdfast/store/store.hpp"
 #include "holdfast/time.hpp"
 
@@ -22,6 +23,8 @@ struct Pace {
   Duration slack{};
   // How long a wake may be under way.
   std::chrono::milliseconds wakes_within{};
+  // What a store gives at any time, if it is asked for more: as long as it knows that a session lives.
+  Duration longest_lease = kMaxLease;
   // Whether others see how far a lease has run and whether an offer was confirmed. Where clients count leases
   // themselves, the server knows neither, and an offer that lapses goes to the next by itself.
   bool leases_are_seen = true;

@@ -141,13 +141,13 @@ void Attempt::refuse(std::uint32_t ahead, std::uint32_t waiting, std::uint64_t f
 // Who waits is told why when it asks.
 void Attempt::end(GrantReply reply) {
   if (!is_asked()) return end_look(Wake{});
-  ground_.places.leave(place_, [call = std::move(call_), reply = std::move(reply)]() mutable {
+  turn_.leave([call = std::move(call_), reply = std::move(reply)]() mutable {
     call.answer(std::move(reply));
   });
 }
 
 void Attempt::end_look(std::optional<Wake> wake) {
-  ground_.places.leave(place_, [&places = ground_.places, owner = terms().owner, wake] {
+  turn_.leave([&places = ground_.places, owner = terms().owner, wake] {
     if (wake) places.tell(owner, *wake);
   });
 }

@@ -24,7 +24,8 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   void begin_look();
 
  protected:
-  Attempt(Ground& ground, Places::Ptr place) : ground_(ground), place_(std::move(place)) {}
+  Attempt(Ground& ground, Places::Turn turn)
+      : ground_(ground), place_(turn.place()), turn_(std::move(turn)) {}
 
   // From what is known of the claim's nodes.
   virtual void start(Stage) = 0;
@@ -90,6 +91,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   bool may_go_on();
   void turn_away(GrantReply, std::optional<std::string> holder);
 
+  Places::Turn turn_;
   Call<GrantReply> call_;
   TimePoint deadline_ = kNever;
   bool waits_ = false;

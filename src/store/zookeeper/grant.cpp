@@ -31,36 +31,36 @@ std::optional<Rejected> objection(const GrantRequest& ask, const Fences& fences)
   return std::nullopt;
 }
 
-std::shared_ptr<Attempt> make_attempt(Ground& ground, const Places::Ptr& place, Kind kind) {
-  if (kind == Kind::semaphore) return std::make_shared<PermitAttempt>(ground, place);
-  return std::make_shared<QueueAttempt>(ground, place);
+std::shared_ptr<Attempt> make_attempt(Ground& ground, Places::Turn turn, Kind kind) {
+  if (kind == Kind::semaphore) return std::make_shared<PermitAttempt>(ground, std::move(turn));
+  return std::make_shared<QueueAttempt>(ground, std::move(turn));
 }
 
 }  // namespace
 
 void try_grant(Ground& ground, const GrantRequest& request, Call<GrantReply> call) {
   if (auto no = objection(request, ground.fences)) return call.answer(*std::move(no));
+  // Work may be copied, a Call not.
   auto shared = std::make_shared<Call<GrantReply>>(std::move(call));
-  ground.places.enter(request, [&ground, request, shared](const Places::Ptr& place) {
+  ground.places.enter(request, [&ground, request, shared](Places::Turn turn) {
     std::optional<Kind> other;
     {
       const auto guard = ground.places.lock();
-      if (place->stage != Stage::none && place->terms.kind != request.kind) {
-        other = place->terms.kind;
+      Place& place = *turn.place();
+      if (place.stage != Stage::none && place.terms.kind != request.kind) {
+        other = place.terms.kind;
       } else {
-        place->terms = request;
+        place.terms = request;
       }
     }
-    if (other) {
-      return ground.places.leave(place,
-                                 [shared, other] { shared->answer(rules::in_use_as(*other)); });
-    }
-    make_attempt(ground, place, request.kind)->begin(std::move(*shared));
+    if (other) return turn.leave([shared, other] { shared->answer(rules::in_use_as(*other)); });
+    make_attempt(ground, std::move(turn), request.kind)->begin(std::move(*shared));
   });
 }
 
-void look(Ground& ground, const Places::Ptr& place) {
-  make_attempt(ground, place, place->terms.kind)->begin_look();
+void look(Ground& ground, Places::Turn turn) {
+  const Kind kind = turn.place()->terms.kind;
+  make_attempt(ground, std::move(turn), kind)->begin_look();
 }
 
 }  // namespace holdfast::store::zookeeper

@@ -8,8 +8,8 @@ namespace holdfast::store::zookeeper {
 void try_grant(Ground&, const GrantRequest&, Call<GrantReply>);
 
 // In the turn of a claim that waits: has it what it waits for? Then it is offered.
-void look(Ground&, const Places::Ptr&);
+void look(Ground&, Places::Turn);
 // In the turn of a claim that has lapsed without anybody knowing whether it has nodes: they go.
-void clear(Ground&, const Places::Ptr&);
+void clear(Ground&, Places::Turn);
 
 }  // namespace holdfast::store::zookeeper

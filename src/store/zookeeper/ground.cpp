@@ -17,8 +17,8 @@ Ground::Ground(Tree& all, const Surroundings& around, Settings settings)
               .watches = watches,
               .clock = around.clock,
               .loop = around.loop,
-              .look = [this](const Places::Ptr& place) { look(*this, place); },
-              .clear = [this](const Places::Ptr& place) { clear(*this, place); }}) {}
+              .look = [this](Places::Turn turn) { look(*this, std::move(turn)); },
+              .clear = [this](Places::Turn turn) { clear(*this, std::move(turn)); }}) {}
 
 // The session is read last: if it is still that one, what was read before was its.
 Duration Ground::lease_from(TimePoint asked_at, Duration asked, std::int64_t session) const {

@@ -29,10 +29,14 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
     TimePoint deadline;
     bool waits = false;
   };
-  using Done = std::function<void(std::optional<NoAnswer>)>;
+  using Done = std::function<void(Places::Turn&, std::optional<NoAnswer>)>;
 
-  Clearance(Ground& ground, Places::Ptr place, Terms terms, Done done)
-      : ground_(ground), place_(std::move(place)), terms_(terms), done_(std::move(done)) {}
+  Clearance(Ground& ground, Places::Turn turn, Terms terms, Done done)
+      : ground_(ground),
+        place_(turn.place()),
+        turn_(std::move(turn)),
+        terms_(terms),
+        done_(std::move(done)) {}
 
   void begin() {
     bool unclear = false;
@@ -61,7 +65,7 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
   }
 
   void searched(const std::vector<std::string>& folders, const Outcome& outcome) {
-    if (const auto* none = std::get_if<NoAnswer>(&outcome)) return done_(*none);
+    if (const auto* none = std::get_if<NoAnswer>(&outcome)) return done_(turn_, *none);
     const auto& replies = std::get<Answers>(outcome).replies;
     Paths found;
     for (std::size_t i = 0; i < folders.size(); ++i) {
@@ -84,7 +88,7 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
       ground_.places.condemn(*place_);
       paths.assign(place_->leaving.begin(), place_->leaving.end());
     }
-    if (paths.empty()) return done_(std::nullopt);
+    if (paths.empty()) return done_(turn_, std::nullopt);
     auto self = shared_from_this();
     ground_.tree.ask(removals(paths), terms_.deadline, terms_.waits, session_,
                      [self, paths](const Outcome& outcome) { self->removed(paths, outcome); });
@@ -93,14 +97,15 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
   void removed(const Paths& paths, const Outcome& outcome) {
     if (const auto* none = std::get_if<NoAnswer>(&outcome)) {
       ground_.places.remove(place_, paths, session_);
-      return done_(*none);
+      return done_(turn_, *none);
     }
     ground_.places.left(place_, paths);
-    done_(std::nullopt);
+    done_(turn_, std::nullopt);
   }
 
   Ground& ground_;
   const Places::Ptr place_;
+  Places::Turn turn_;
   const Terms terms_;
   const Done done_;
   std::int64_t session_ = 0;
@@ -109,8 +114,12 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
 // Gives back one hold, in the turn of its claim.
 class Giving : public std::enable_shared_from_this<Giving> {
  public:
-  Giving(Ground& ground, Places::Ptr place, HoldKey hold, Call<ReleaseReply> call)
-      : ground_(ground), place_(std::move(place)), hold_(std::move(hold)), call_(std::move(call)) {}
+  Giving(Ground& ground, Places::Turn turn, HoldKey hold, Call<ReleaseReply> call)
+      : ground_(ground),
+        place_(turn.place()),
+        turn_(std::move(turn)),
+        hold_(std::move(hold)),
+        call_(std::move(call)) {}
 
   void begin() {
     bool ours = false;
@@ -151,13 +160,14 @@ class Giving : public std::enable_shared_from_this<Giving> {
   }
 
   void end(ReleaseReply reply) {
-    ground_.places.leave(place_, [call = std::move(call_), reply = std::move(reply)]() mutable {
+    turn_.leave([call = std::move(call_), reply = std::move(reply)]() mutable {
       call.answer(std::move(reply));
     });
   }
 
   Ground& ground_;
   const Places::Ptr place_;
+  Places::Turn turn_;
   const HoldKey hold_;
   Call<ReleaseReply> call_;
   Paths paths_;
@@ -169,38 +179,38 @@ class Giving : public std::enable_shared_from_this<Giving> {
 void release(Ground& ground, const HoldKey& hold, Call<ReleaseReply> call) {
   // Work may be copied, a Call not.
   auto shared = std::make_shared<Call<ReleaseReply>>(std::move(call));
-  const bool known = ground.places.enter(hold, [&ground, hold, shared](const Places::Ptr& place) {
-    std::make_shared<Giving>(ground, place, hold, std::move(*shared))->begin();
+  const bool known = ground.places.enter(hold, [&ground, hold, shared](Places::Turn turn) {
+    std::make_shared<Giving>(ground, std::move(turn), hold, std::move(*shared))->begin();
   });
   if (!known) shared->answer(Gone{});
 }
 
 void withdraw(Ground& ground, const ClaimKey& claim, Call<WithdrawReply> call) {
   auto shared = std::make_shared<Call<WithdrawReply>>(std::move(call));
-  const bool known = ground.places.enter(claim, [&ground, shared](const Places::Ptr& place) {
+  const bool known = ground.places.enter(claim, [&ground, shared](Places::Turn turn) {
     const Clearance::Terms terms{shared->deadline(), shared->may_block()};
-    auto done = [&ground, place, shared](std::optional<NoAnswer> none) {
-      ground.places.leave(place, [shared, none = std::move(none)]() mutable {
+    auto done = [shared](Places::Turn& its, std::optional<NoAnswer> none) {
+      its.leave([shared, none = std::move(none)]() mutable {
         none ? shared->answer(*std::move(none)) : shared->answer(Withdrawn{});
       });
     };
-    std::make_shared<Clearance>(ground, place, terms, std::move(done))->begin();
+    std::make_shared<Clearance>(ground, std::move(turn), terms, std::move(done))->begin();
   });
   if (!known) shared->answer(Withdrawn{});
 }
 
-void clear(Ground& ground, const Places::Ptr& place) {
+void clear(Ground& ground, Places::Turn turn) {
   const Clearance::Terms terms{later(ground.clock.now(), ground.tree.timeout())};
-  auto done = [&ground, place](const std::optional<NoAnswer>&) {
+  auto done = [&ground](Places::Turn& its, const std::optional<NoAnswer>&) {
     {
       const auto guard = ground.places.lock();
-      if (place->stage == Stage::unknown) {
-        ground.places.set_until(*place, later(ground.clock.now(), kLookAgain));
+      if (its.place()->stage == Stage::unknown) {
+        ground.places.set_until(*its.place(), later(ground.clock.now(), kLookAgain));
       }
     }
-    ground.places.leave(place, {});
+    its.leave();
   };
-  std::make_shared<Clearance>(ground, place, terms, std::move(done))->begin();
+  std::make_shared<Clearance>(ground, std::move(turn), terms, std::move(done))->begin();
 }
 
 }  // namespace holdfast::store::zookeeper

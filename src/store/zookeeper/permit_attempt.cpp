@@ -42,8 +42,8 @@ void sort_by_number(std::vector<std::string>& leases) {
 
 }  // namespace
 
-PermitAttempt::PermitAttempt(Ground& ground, Places::Ptr place)
-    : Attempt(ground, std::move(place)),
+PermitAttempt::PermitAttempt(Ground& ground, Places::Turn turn)
+    : Attempt(ground, std::move(turn)),
       line_path_(ground.layout.line(Kind::semaphore, terms().name)),
       leases_path_(ground.layout.leases(terms().name)),
       cell_path_(ground.layout.cell({CellKind::size, terms().name})) {}
@@ -206,16 +206,17 @@ void PermitAttempt::visited(const Answers& answers) {
     ground_.places.remove(place_, rest, session_);
     return create();
   }
-  std::string own;
+  bool same = false;
+  bool revoked = false;
   {
     const auto guard = ground_.places.lock();
-    if (!place_->nodes.empty() && answers.replies[1].stat.version != place_->version) {
-      own = place_->nodes.front();
-    }
+    same = answers.replies[1].stat.version == place_->version;
+    revoked = place_->revoked;
   }
-  if (!own.empty()) return ask({{.op = Op::get_data, .path = own}}, &PermitAttempt::read_own);
-  if (place_->revoked) return refuse(0, 0, place_->fence);
-  grant();
+  const std::string own = own_node();
+  if (own.empty()) return silent(session_may_be_over());
+  if (!same) return ask({{.op = Op::get_data, .path = own}}, &PermitAttempt::read_own);
+  revoked ? refuse(0, 0, place_->fence) : grant();
 }
 
 void PermitAttempt::read_own(const Answers& answers) {

@@ -15,7 +15,7 @@ namespace holdfast::store::zookeeper {
 //   held              sync, see whether all are there and not revoked
 class PermitAttempt final : public Attempt {
  public:
-  PermitAttempt(Ground&, Places::Ptr);
+  PermitAttempt(Ground&, Places::Turn);
 
  private:
   void start(Stage) override;

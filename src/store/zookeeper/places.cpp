@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <new>
 #include <utility>
 
 namespace holdfast::store::zookeeper {
@@ -15,18 +16,30 @@ struct Places::Timer {
   Places* places;  // null: closed
   int running = 0;
 
+  // Within, the places stay.
+  class Visit {
+   public:
+    explicit Visit(Timer& timer) : timer_(timer) {
+      const std::lock_guard lock(timer_.mutex);
+      places_ = timer_.places;
+      ++timer_.running;
+    }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+    ~Visit() {
+      const std::lock_guard lock(timer_.mutex);
+      --timer_.running;
+      timer_.idle.notify_all();
+    }
+    Places* places() const { return places_; }
+
+   private:
+    Timer& timer_;
+    Places* places_;
+  };
   void run() {
-    Places* const all = begin();
-    if (all == nullptr) return;
-    all->lapse();
-    const std::lock_guard lock(mutex);
-    --running;
-    idle.notify_all();
-  }
-  Places* begin() {
-    const std::lock_guard lock(mutex);
-    if (places != nullptr) ++running;
-    return places;
+    const Visit visit(*this);
+    if (visit.places() != nullptr) visit.places()->lapse();
   }
 };
 
@@ -41,20 +54,30 @@ void Places::close() {
     timer_->idle.wait(lock, [this] { return timer_->running == 0; });
   }
   const Guard guard = lock();
+  closed_ = true;
   if (timer_at_ != kNever) parts_.loop.cancel(timer_id_);
   timer_at_ = kNever;
 }
 
 // ---- turns ----
 
+Places::Turn::~Turn() {
+  if (!place_) return;
+  try {
+    leave();
+  } catch (const std::bad_alloc&) {
+    // Those behind end in the same way, one after the other.
+  }
+}
+
 void Places::run(const Ptr& place, Work work, Guard guard) {
   if (place->busy) {
-    place->queue.emplace_back([place, work = std::move(work)] { work(place); });
+    place->queue.emplace_back([this, place, work = std::move(work)] { work(Turn(*this, place)); });
     return;
   }
   place->busy = true;
   guard.unlock();
-  work(place);
+  work(Turn(*this, place));
 }
 
 void Places::enter(const GrantRequest& request, Work work) {
@@ -240,7 +263,7 @@ void Places::session_ended(std::int64_t session) {
 // ---- the timer ----
 
 void Places::arm(TimePoint when) {
-  if (when >= timer_at_) return;
+  if (when >= timer_at_ || closed_) return;
   if (timer_at_ != kNever) parts_.loop.cancel(timer_id_);
   timer_at_ = when;
   timer_id_ = parts_.loop.call_at(when, [timer = timer_] { timer->run(); });

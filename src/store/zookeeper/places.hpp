@@ -81,7 +81,8 @@ class Places {
  public:
   using Ptr = std::shared_ptr<Place>;
   using Guard = std::unique_lock<std::mutex>;
-  using Work = std::function<void(const Ptr&)>;
+  class Turn;
+  using Work = std::function<void(Turn)>;
   struct Parts {
     Tree& tree;
     WantedWatches& watches;
@@ -97,11 +98,10 @@ class Places {
   ~Places();
 
   // ---- turns ----
-  // Runs the work when it is its turn on that claim. It ends by leave(), and answers its Call at the very end.
+  // Runs the work when it is its turn on that claim.
   void enter(const GrantRequest&, Work);
   // False if there is no such claim.
   bool enter(const ClaimKey&, Work);
-  void leave(const Ptr&, Task answer);
 
   // ---- with the lock ----
   Guard lock() const { return Guard(mutex_); }
@@ -134,6 +134,7 @@ class Places {
   static Key key_of(const ClaimKey& claim) { return {claim.name, claim.owner}; }
 
   void run(const Ptr&, Work, Guard);
+  void leave(const Ptr&, Task answer);
   Wake offer_of(Place&);
   void arm(TimePoint);
   void lapse();
@@ -150,6 +151,27 @@ class Places {
   const std::shared_ptr<Timer> timer_;
   TimerId timer_id_ = 0;
   TimePoint timer_at_ = kNever;
+  bool closed_ = false;
+};
+
+// The right to change what a claim has. Whoever lets go of it without a word has left, too: there was no memory to
+// go on.
+class Places::Turn {
+ public:
+  Turn(Places& places, Ptr place) : places_(&places), place_(std::move(place)) {}
+  Turn(Turn&& other) noexcept : places_(other.places_), place_(std::move(other.place_)) {}
+  Turn& operator=(Turn&&) = delete;
+  ~Turn();
+
+  const Ptr& place() const { return place_; }
+  // The next one begins; then it is answered, which may be the end of the store.
+  void leave(Task answer = {}) {
+    places_->leave(std::exchange(place_, nullptr), std::move(answer));
+  }
+
+ private:
+  Places* places_;
+  Ptr place_;
 };
 
 }  // namespace holdfast::store::zookeeper

@@ -21,8 +21,8 @@ const Reply* failed_parent(const Answers& answers) {
 
 }  // namespace
 
-QueueAttempt::QueueAttempt(Ground& ground, Places::Ptr place)
-    : Attempt(ground, std::move(place)), parent_(ground.layout.line(terms().kind, terms().name)) {}
+QueueAttempt::QueueAttempt(Ground& ground, Places::Turn turn)
+    : Attempt(ground, std::move(turn)), parent_(ground.layout.line(terms().kind, terms().name)) {}
 
 void QueueAttempt::start(Stage stage) {
   if (!is_asked()) return stage == Stage::waiting ? list() : end_look();

@@ -13,7 +13,7 @@ namespace holdfast::store::zookeeper {
 //   a writer's place  create the reader's node and delete the writer's, as one
 class QueueAttempt final : public Attempt {
  public:
-  QueueAttempt(Ground&, Places::Ptr);
+  QueueAttempt(Ground&, Places::Turn);
 
  private:
   void start(Stage) override;
