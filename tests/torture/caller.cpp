@@ -98,6 +98,16 @@ void Caller::act(const Action& action) {
   }
 }
 
+void Caller::write_late(Caller& next) {
+  const LockPlan& lock = place_.locks.front();
+  const AcquireOptions options{.wait = lock.lease * 10, .lease = lock.lease, .renew = false};
+  const Action late{.options = options, .careful = false};
+  Visit visit = begin(seat_.session(), lock, late.shape, options);
+  if (!answered(visit, ask(visit, lock, late))) return;
+  change(visit, late, [&] { next.act({.options = options}); });
+  let_go(visit, late.confirmed);
+}
+
 // Written down before it is done: whatever becomes of this process, it is known to have asked.
 Caller::Visit Caller::begin(const std::shared_ptr<Session>& session, const LockPlan& lock,
                             const Shape& shape, const AcquireOptions& options) {
@@ -157,14 +167,19 @@ bool Caller::answered(Visit& visit, Result<Hold> result) {
   return visit.hold.has_value();
 }
 
-// Reads, works, and writes what it read plus one; the careless do not ask whether they may.
 void Caller::use(Visit& visit, const Action& action) {
-  if (action.shape != Shape::exclusive()) return std::this_thread::sleep_for(action.work);
+  const auto work = [&] { std::this_thread::sleep_for(action.work); };
+  if (action.shape != Shape::exclusive()) return work();
+  change(visit, action, work);
+}
+
+// Reads, works, and writes what it read plus one; the careless do not ask whether they may.
+void Caller::change(Visit& visit, const Action& action, const std::function<void()>& work) {
   Access access{.client = visit.entry.client,
                 .lock = static_cast<std::uint32_t>(action.lock),
                 .fence = visit.entry.fence};
   const Values read = link_.access(access);
-  std::this_thread::sleep_for(action.work);
+  work();
   if (action.careful && !visit.hold->valid()) return;
   access.write = true;
   access.fenced = read.fenced + 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -42,6 +43,10 @@ class Caller {
   // From another thread: gives up the wait, or the next one. True if there was one.
   bool cancel();
 
+  // What chance need not bring about: holds a lock past its lease, lets `next` write, which is of another client, and
+  // then writes what it would have written in time.
+  void write_late(Caller& next);
+
  private:
   // An acquire, and the hold that came of it.
   struct Visit {
@@ -56,6 +61,7 @@ class Caller {
   Result<Hold> ask(const Visit&, const LockPlan&, const Action&);
   bool answered(Visit&, Result<Hold>);
   void use(Visit&, const Action&);
+  void change(Visit&, const Action&, const std::function<void()>& work);
   void exchange(Visit&, const Action&);
   void let_go(Visit&, bool confirmed);
   void end_record(Visit&);

@@ -312,6 +312,7 @@ void Conductor::last_look() {
     if (!hear(post, answer, kStuck))
       gathered_.troubles.emplace_back("the store cannot be looked at");
   };
+  ask("write late", "wrote");
   ask("watch", "watched");
   std::this_thread::sleep_for(options_.lease * 5 / 4 + 100ms);
   ask("look", "looked");

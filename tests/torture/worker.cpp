@@ -64,6 +64,14 @@ class Worker {
     threads_.clear();
   }
 
+  // By two clients of this process, after the last caller has come back.
+  void write_late() {
+    Seat other([this] { return open(); });
+    const auto number = static_cast<std::uint32_t>(callers_.size());
+    Caller next(place_, other, number + 1, random_.next());
+    Caller(place_, *seats_.front(), number, random_.next()).write_late(next);
+  }
+
   // Some stores take a dead holder for one until they have watched it for its lease. Nobody waits for a lock
   // any more, so what is forgotten now is in nobody's way.
   void watch() {
@@ -186,6 +194,9 @@ void serve(Worker& worker, test::Parent& parent) {
     } else if (*order == "finish") {
       worker.finish();
       parent.tell("done");
+    } else if (*order == "write late") {
+      worker.write_late();
+      parent.tell("wrote");
     } else if (*order == "watch") {
       worker.watch();
       parent.tell("watched");
