@@ -128,7 +128,7 @@ bool Engine::hand_off(ClaimNo no, TimePoint now, Outbox& out) {
   const bool fence_left = claim.handed < claim.spare || HOLDFAST_PLANTED(handoff_past_spare);
   const bool in_budget =
       claim.handed < settings_.handoff_count && now - claim.granted_at < settings_.handoff_time;
-  const bool fresh = left_until(claim.lease->valid_until(), now) >= claim.wanted.lease / 3;
+  const bool fresh = left_until(claim.lease->valid_until(), now) >= claim.lease->given() / 3;
   if (!fence_left || !in_budget || !fresh || claim.lease->shortened()) return false;
   ++claim.handed;
   if (HOLDFAST_PLANTED(handoff_restarts_lease)) {

@@ -69,6 +69,7 @@ class LeaseMachine {
   void limit(TimePoint hold_until) { terms_.hold_until = hold_until; }
 
   Duration lease() const { return terms_.lease; }
+  Duration given() const { return given_; }  // by the store, which may be less
 
  private:
   Duration lease_to_ask(TimePoint now) const;

@@ -147,6 +147,17 @@ TEST(EngineHandoff, NeedsTheSameLeaseAndRenewal) {
   EXPECT_TRUE(handed_on({.wait = 0s}, {})) << "how the holder got it does not matter";
 }
 
+// Where sessions count, no store gives as much as is asked for by default.
+TEST(EngineHandoff, EnoughIsAThirdOfWhatTheStoreGives) {
+  EngineProbe probe;
+  const OpId first = probe.acquire();
+  probe.grant(1, 100, 16, 8s);
+  const OpId next = probe.acquire();
+  probe.drop(probe.hold(first));
+  ASSERT_EQ(probe.outcome(next), "held");
+  EXPECT_EQ(probe.hold(next)->fence.value(), 101u);
+}
+
 TEST(EngineHandoff, NeedsEnoughOfTheLease) {
   EngineSettings settings = EngineProbe::usual();
   settings.handoff_time = 60s;
