@@ -28,8 +28,8 @@ help:
 	@echo 'make tsan      the library under ThreadSanitizer'
 	@echo 'make sim       the simulation for as long as you like: SEEDS=$(SEEDS), HOURS=..., FIRST=random'
 	@echo 'make fuzz      libFuzzer over every reader of foreign bytes; RUNS=1000000 each, or SECONDS=60'
-	@echo 'make torture   10,000 acquires and 500 faults on real stores (SEED=$(SEED)); reports in build/torture'
-	@echo 'make bench     what locks cost on the embedded store and on Redis, beside the raw limit; wants an idle machine'
+	@echo 'make torture   thousands of acquires and a fault in twenty on real stores (SEED=$(SEED)); reports in build/torture'
+	@echo 'make bench     what locks cost on the embedded store, Redis and ZooKeeper, beside the raw limit; wants an idle machine'
 	@echo 'make soak      a thousand kills, the long simulation and the long model check'
 	@echo 'make format    format the sources in place'
 	@echo 'make lint      check the format and run clang-tidy'
@@ -86,6 +86,10 @@ torture:
 	  --seed $(SEED) --ops 10000 --faults 500 --report build/torture/dir
 	$(STAGE) 'torture of redis' build/bin/holdfast-torture --store 'redis://{}' \
 	  --seed $(SEED) --ops 10000 --faults 500 --report build/torture/redis
+	$(STAGE) 'torture of zookeeper' build/bin/holdfast-torture --store 'zk://{}/torture' \
+	  --seed $(SEED) --ops 5000 --faults 250 --report build/torture/zookeeper
+	$(STAGE) 'torture of three zookeepers' build/bin/holdfast-torture --store 'zk://{},{},{}/torture' \
+	  --seed $(SEED) --ops 5000 --faults 250 --report build/torture/zookeeper-ensemble
 
 # HOURS alone means as many seeds as it takes. A violating seed is shown at once, and it goes on.
 sim:
@@ -98,9 +102,10 @@ sim:
 bench:
 	$(STAGE) packages tools/setup build test bench
 	$(STAGE) configure cmake --preset release $(CMAKE_ARGS)
-	$(STAGE) build cmake --build build/release -j $(JOBS) --target holdfast holdfast-bench-redis
+	$(STAGE) build cmake --build build/release -j $(JOBS) --target holdfast holdfast-bench-redis holdfast-bench-zookeeper
 	$(STAGE) 'the embedded store' build/bin/holdfast bench
 	$(STAGE) redis build/bin/holdfast-bench-redis
+	$(STAGE) zookeeper build/bin/holdfast-bench-zookeeper
 
 soak:
 	$(STAGE) packages tools/setup build test

@@ -107,15 +107,6 @@ function(holdfast_generate_store_registry)
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_COMPONENTS holdfast-registry)
 endfunction()
 
-# Takes what belongs to a store that is not finished, and was not asked for, out of a list of names or files.
-function(holdfast_leave_unfinished_out variable)
-  set(list "${${variable}}")
-  if(NOT HOLDFAST_ZOOKEEPER)
-    list(FILTER list EXCLUDE REGEX "zookeeper")
-  endif()
-  set(${variable} "${list}" PARENT_SCOPE)
-endfunction()
-
 # A store that the conformance suite does not know must not exist, nor one that is not built.
 function(holdfast_check_store_lists)
   set(root "${PROJECT_SOURCE_DIR}/src/store")
@@ -126,8 +117,6 @@ function(holdfast_check_store_lists)
       list(APPEND folders "${entry}")
     endif()
   endforeach()
-
-  holdfast_leave_unfinished_out(folders)
 
   get_property(lines GLOBAL PROPERTY HOLDFAST_STORES)
   holdfast_check_same("${folders}" "${lines}"
@@ -140,7 +129,6 @@ function(holdfast_check_store_lists)
       set_property(DIRECTORY "${PROJECT_SOURCE_DIR}"
         APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${conformance}")
       file(STRINGS "${conformance}" listed REGEX "^[a-z]")
-      holdfast_leave_unfinished_out(listed)
     endif()
     holdfast_check_same("${folders}" "${listed}"
       "the folder src/store/@" "the line \"@\" in tests/conformance/stores.list")

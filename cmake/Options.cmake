@@ -8,7 +8,6 @@ option(HOLDFAST_APPS "Build the program holdfast (needs nlohmann-json)" ${PROJEC
 option(HOLDFAST_INSTALL "Create the install rules" ${PROJECT_IS_TOP_LEVEL})
 set(HOLDFAST_SANITIZE "" CACHE STRING "Value of -fsanitize=, for example address,undefined")
 option(HOLDFAST_CCACHE "Compile through ccache where it is installed" OFF)
-option(HOLDFAST_ZOOKEEPER "Build the ZooKeeper store, which is not finished" OFF)
 set(HOLDFAST_SIM_SEEDS 100000 CACHE STRING "Seeds that the simulation test runs")
 
 set(CMAKE_CXX_STANDARD 20)

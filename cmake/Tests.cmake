@@ -1,6 +1,8 @@
 # How tests are made. tests/CMakeLists.txt says which there are.
 #
-#   holdfast_test(<name> SOURCES <file>... LINK <target>... [LABELS <label>...])
+#   holdfast_test(<name> SOURCES <file>... LINK <target>... [LABELS <label>...] [TOGETHER <word>...])
+#                                                    TOGETHER: tests of these parameters, each word's in one process
+#                                                    instead of one each: what they start costs more than they do
 #   holdfast_test_library(<target> <folder>)
 #   holdfast_test_parts(<target> SOURCES <file>... [LINK <target>...])   objects that several of these share
 #   holdfast_test_program(<name> SOURCES <file>... CORE <target> [LINK <target>...] [DEFINE <macro>...])
@@ -32,7 +34,7 @@ function(holdfast_sources variable folder)
 endfunction()
 
 function(holdfast_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;LABELS;TOGETHER")
   if(NOT arg_SOURCES)
     return()
   endif()
@@ -40,7 +42,13 @@ function(holdfast_test name)
   target_link_libraries(${name} PRIVATE
     ${arg_LINK} holdfast-test-build GTest::gtest_main)
   holdfast_precompile_test(${name})
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  set(apart "-")
+  foreach(word IN LISTS arg_TOGETHER)
+    string(APPEND apart "*/${word}:")
+    add_test(NAME ${name}.${word} COMMAND ${name} "--gtest_filter=*/${word}" --gtest_brief=1)
+    set_tests_properties(${name}.${word} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 1800 COST 500)
+  endforeach()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_FILTER "${apart}"
     TEST_LIST ${name}_found PROPERTIES TIMEOUT 900)
 
   # gtest_discover_tests() cannot hand on a list, so the labels are set once the tests are known.

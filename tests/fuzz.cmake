@@ -1,15 +1,13 @@
 # fuzz_replay runs the targets of fuzz/targets as a test; holdfast-fuzz runs one under libFuzzer and
 # is there in the preset `fuzz` only, since it needs clang and other flags.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/targets/*.cpp")
-holdfast_leave_unfinished_out(fuzz_sources)
 list(APPEND fuzz_sources fuzz/target.cpp fuzz/properties.cpp)
 
 holdfast_test(fuzz_replay LABELS fuzz
   SOURCES ${fuzz_sources} fuzz/mutations.cpp fuzz/replay_test.cpp
   LINK holdfast-cli holdfast-checker holdfast-test-support)
 target_compile_definitions(fuzz_replay PRIVATE
-  HOLDFAST_FUZZ_CORPUS="${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus"
-  $<$<NOT:$<BOOL:${HOLDFAST_ZOOKEEPER}>>:HOLDFAST_UNFINISHED_STORE="zookeeper">)
+  HOLDFAST_FUZZ_CORPUS="${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus")
 
 if(HOLDFAST_SANITIZE MATCHES "fuzzer")
   add_executable(holdfast-fuzz ${fuzz_sources} fuzz/fuzz_main.cpp)

@@ -33,10 +33,8 @@ holdfast_torture_run(sqlite "sqlite:{}/locks.db")
 holdfast_torture_run(dir "dir:{}")
 holdfast_torture_run(memory "memory:")
 holdfast_torture_run(redis "redis://{}")
-if(HOLDFAST_ZOOKEEPER)
-  holdfast_torture_run(zookeeper "zk://{}/torture")
-  holdfast_torture_run(zookeeper_ensemble "zk://{},{},{}/torture")
-endif()
+holdfast_torture_run(zookeeper "zk://{}/torture")
+holdfast_torture_run(zookeeper_ensemble "zk://{},{},{}/torture")
 
 # What is broken on purpose is found: by our own worker, and in the engine.
 function(holdfast_torture_bites program bug rule)

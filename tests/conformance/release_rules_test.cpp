@@ -113,7 +113,7 @@ HOLDFAST_RULE(ReleaseSaysWhetherOthersWait) {
   on.claimant().refused(in_line());
   const ReleaseReply wanted = alice.release(granted.fence);
   ASSERT_TRUE(std::holds_alternative<Released>(wanted)) << show(wanted);
-  EXPECT_TRUE(std::get<Released>(wanted).others_waiting);
+  EXPECT_EQ(std::get<Released>(wanted).others_waiting, on.pace().release_tells);
 }
 
 }  // namespace holdfast::conformance

@@ -12,7 +12,7 @@ class RealTimeMemory final : public test::StoreFixture {
  public:
   std::string name() const override { return kName; }
   store::Capabilities expected_capabilities() const override { return {}; }
-  test::Pace pace() const override { return {.lease = 600ms, .slack = 100ms}; }
+  test::Pace pace() const override { return {.lease = 600ms, .slack = 100ms, .is_real = true}; }
   test::OpenedClient open_client() override {
     return {{0x7265616c, ++clients_}, std::make_unique<store::MemoryStore>(server_, clock_)};
   }

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "support/answer.hpp"
 #include "support/soon.hpp"
 
@@ -16,7 +14,7 @@ ClientBench::ClientBench(StoreFixture& fixture)
       pace_(fixture.pace()),
       operator_(fixture.open_client()),
       capabilities_(operator_.store->capabilities()) {
-  if (time_passes_by_itself()) return;
+  if (pace_.is_real) return;
   by_hand_.emplace([this] { return fixture_.open_client(); },
                    [this](Duration length) { fixture_.let_pass(length); });
 }
@@ -24,34 +22,6 @@ ClientBench::ClientBench(StoreFixture& fixture)
 ClientBench::~ClientBench() {
   by_hand_.reset();
   operator_.store->close();
-}
-
-// Looks whether a lease runs down while nobody turns the clock; where that is not seen, whether it ends.
-bool ClientBench::time_passes_by_itself() {
-  store::GrantRequest request;
-  request.name = store::LockName::checked("which time").value();
-  request.lease = pace_.leases_are_seen ? pace_.lease : Duration(10ms);
-  request.owner = {operator_.id, 1};
-  Answer<store::GrantReply> granted;
-  operator_.store->try_grant(request, granted.call());
-  const auto left = [&] {
-    store::GrantRequest again = request;
-    again.owner.claim = 2;
-    Answer<store::GrantReply> reply;
-    operator_.store->try_grant(again, reply.call());
-    const auto* const refused = reply.get<store::Refused>();
-    return refused == nullptr ? Duration::zero() : refused->lease_left;
-  };
-  const Duration before = pace_.leases_are_seen ? left() : request.lease;
-  std::this_thread::sleep_for(pace_.leases_are_seen ? 10ms : 100ms);
-  const bool runs = left() < before;
-  for (const std::uint64_t claim : {1U, 2U}) {
-    request.owner.claim = claim;
-    Answer<store::WithdrawReply> withdrawn;
-    operator_.store->withdraw(request, withdrawn.call());
-    withdrawn.reply();
-  }
-  return runs;
 }
 
 ClientBench::Peer ClientBench::client(ClientOptions options) {

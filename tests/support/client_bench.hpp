@@ -17,7 +17,7 @@
 namespace holdfast::test {
 
 // Clients of whatever store a fixture has, in that fixture's time: where the test turns the clock, the
-// clients' timers are turned with it; where a lease runs down by itself, they are real.
+// clients' timers are turned with it; where it passes by itself (Pace::is_real), they are real.
 //
 // Lifetime     The fixture outlives it; it outlives its clients and what came from them.
 // Threads      Its members from one thread. The clients are the users': real threads may block in them
@@ -62,8 +62,6 @@ class ClientBench {
   bool revoke(const Hold&);
 
  private:
-  bool time_passes_by_itself();
-
   StoreFixture& fixture_;
   const Pace pace_;
   OpenedClient operator_;

@@ -28,6 +28,10 @@ struct Pace {
   // Whether others see how far a lease has run and whether an offer was confirmed. Where clients count leases
   // themselves, the server knows neither, and an offer that lapses goes to the next by itself.
   bool leases_are_seen = true;
+  // Whether a release tells that others wait. Where that would be another question, it does not.
+  bool release_tells = true;
+  // Whether time passes by itself, or only when the test lets it.
+  bool is_real = false;
 };
 
 struct OpenedClient {

@@ -34,6 +34,7 @@ const std::string_view kUrlsTopic = R"(store URLS
   sqlite:/path.db    a file that all users of the lock name; on a local file system
   dir:/path          a folder that all users of the lock see; plain locks only
   redis://host       a Redis server, port 6379; rediss:// with TLS, redis+unix:///path for a socket
+  zk://host,host     ZooKeeper servers, port 2181; zks:// with TLS
   memory:            inside this one process only: for trying things out
 
   Options follow a question mark: scheme:rest?key=value&key=value. Passwords in URLs are never shown;

@@ -1,5 +1,6 @@
 // holdfast run: wait for the lock, start the command under a guardian, stay until all of it is gone,
 // release. What belongs to each step is in the files of those names beside this one.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -100,7 +101,14 @@ class Run {
   bool worth_starting(const RunHolds& holds) const {
     if (holds.count() == 1) return true;
     return holds.verify() && !is_lost(holds) &&
-           left_until(holds.valid_until(), boot_now()) > options_.grace;
+           left_until(holds.valid_until(), boot_now()) > grace(holds);
+  }
+
+  // What the command has left after its signal. Some stores give a lease in parts, as far as they know that a session
+  // lives: then a third of such a part, or it would be told to end before the next part can come.
+  Duration grace(const RunHolds& holds) const {
+    const Duration given = left_until(holds.valid_until(), boot_now());
+    return given >= options_.lease * 9 / 10 ? options_.grace : std::min(options_.grace, given / 3);
   }
 
   bool acquire_next(const Client& client, const WaitFor& what, RunHolds& holds) {
@@ -153,11 +161,12 @@ class Run {
     plan.terminal = terminal.give_at_start();
     plan.signal_mask = signals_.original_mask();
     plan.on_lost = options_.on_lost;
-    plan.grace = options_.grace;
+    RunOptions options = options_;
+    options.grace = plan.grace = grace(holds);
     plan.until = holds.valid_until();  // it may be stopped before it hears from us
     plan.command = options_.command;
     StartedGuard guard = start_guard(std::move(plan), job_environment(options_, holds));
-    const JobEnd end = watch_job(guard, holds, options_, signals_, terminal, talk_);
+    const JobEnd end = watch_job(guard, holds, options, signals_, terminal, talk_);
 
     judge(end);
     report_.held = boot_now() - start;

@@ -75,6 +75,7 @@ void Attempt::has_nodes(Stage stage, std::vector<std::string> paths, std::uint64
   const auto guard = ground_.places.lock();
   Place& place = *place_;
   before_doubt_.reset();
+  made_ = true;
   place.stage = stage;
   place.session = session_;
   place.nodes = std::move(paths);
@@ -87,6 +88,7 @@ void Attempt::has_nodes(Stage stage, std::vector<std::string> paths, std::uint64
 void Attempt::has_none() {
   const auto guard = ground_.places.lock();
   before_doubt_.reset();
+  made_ = false;
   ground_.places.forget_nodes(*place_);
 }
 
@@ -156,16 +158,22 @@ void Attempt::silent(NoAnswer none) {
   {
     const auto guard = ground_.places.lock();
     Place& place = *place_;
-    if (before_doubt_ && !none.executed) {
-      place.stage = *before_doubt_;
-      if (place.stage == Stage::none) ground_.places.forget_nodes(place);
-    } else if (before_doubt_) {
+    if (before_doubt_) {
       const std::int64_t now = ground_.tree.session();
-      place.session = session_ != 0 ? session_ : now;
-      if (place.session == 0 || place.session != now) ground_.places.forget_nodes(place);
+      if (none.executed) {
+        // Also if another session ended since: the question may have been asked in this one.
+        place.stage = Stage::unknown;
+        place.session = session_ != 0 ? session_ : now;
+        ground_.places.set_until(place, later(asked_at_, terms().lease));
+      } else {
+        place.stage = *before_doubt_;
+      }
+      const bool over = place.session == 0 || place.session != now;
+      if (place.stage == Stage::none || over) ground_.places.forget_nodes(place);
     }
     if (setting_watch_) ground_.places.unwatch(place);
   }
+  none.executed = none.executed || made_;  // whatever became of the last question
   end(std::move(none));
 }
 
@@ -197,7 +205,7 @@ void Attempt::turn_away(GrantReply reply, std::optional<std::string> holder) {
           self->ground_.places.remove(self->place_, paths, session);
           return self->end(std::move(reply));
         }
-        self->ground_.places.left(self->place_, paths);
+        self->ground_.places.removed(self->place_, paths, session, *answers);
         if (auto* refused = std::get_if<Refused>(&reply); refused != nullptr && holder) {
           self->remember_holder(last_part_of(*holder), answers->replies.back());
           *refused = self->refusal(refused->ahead, refused->waiting, refused->fence_counter);

@@ -97,6 +97,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   bool waits_ = false;
   int rounds_ = 0;
   bool setting_watch_ = false;
+  bool made_ = false;  // nodes that are there
   std::optional<Stage> before_doubt_{};
 };
 

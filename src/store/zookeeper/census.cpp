@@ -81,11 +81,16 @@ class Census : public std::enable_shared_from_this<Census> {
   void listed(const std::vector<Folder>& folders, const Answers& answers) {
     for (std::size_t i = 0; i < folders.size(); ++i) {
       const Reply& reply = answers.replies[i + 1];
-      if (reply.code == Code::no_node) continue;
+      if (reply.code == Code::no_node || is_hidden(folders[i], reply)) continue;
       if (reply.code != Code::ok) return call_.answer(failure(reply, folders[i].path));
       take(folders[i], reply.children);
     }
     list_some();
+  }
+
+  // Others have nodes here, too, and need not show us what is below.
+  bool is_hidden(const Folder& folder, const Reply& reply) const {
+    return reply.code == Code::no_auth && folder.path.size() > ground_.layout.base().size() + 1;
   }
 
   void take(const Folder& folder, const std::vector<std::string>& children) {
@@ -115,13 +120,14 @@ class Census : public std::enable_shared_from_this<Census> {
   void take_names(const Folder& folder, const std::vector<std::string>& children) {
     const bool nested = ground_.layout.names_are_paths();
     for (const std::string& child : children) {
-      const bool inside = folder.what == What::lock;
-      if (inside && (child == kLocksFolder || child == kLeasesFolder)) continue;
       std::string path = (folder.path == "/" ? "" : folder.path) + '/' + child;
       auto name = ground_.layout.name_at(path);
       if (!name) continue;
       if (!nested && !rules::glob_matches(pattern_, name->bytes())) continue;
-      folders_.push_back({std::move(path), What::lock, *std::move(name)});
+      // A semaphore's own folders are no locks, but there may be some in them.
+      const bool own =
+          folder.what == What::lock && (child == kLocksFolder || child == kLeasesFolder);
+      folders_.push_back({std::move(path), own ? What::names : What::lock, *std::move(name)});
     }
   }
 

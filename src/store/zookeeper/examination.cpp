@@ -19,8 +19,10 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr std::string_view kConfig = "/zookeeper/config";
+constexpr Duration kTwoUsualTicks = std::chrono::seconds(4);
 constexpr std::size_t kMostLocks = 1000;
-constexpr std::int32_t kManyGrants = 1 << 30;  // half of what a lock's numbers reach
+// A server counts what was made and what was deleted: a quarter of what a lock's numbers reach.
+constexpr std::int32_t kManyChanges = 1 << 30;
 
 std::string in_ms(Duration time) {
   return std::to_string(duration_cast<milliseconds>(time).count()) + " ms";
@@ -80,8 +82,18 @@ class Examination : public std::enable_shared_from_this<Examination> {
     } else {
       find(Level::fact, "session timeout", in_ms(timeout));
     }
+    // Standing's rule. A server does not tell its tick.
+    if (timeout < kTwoUsualTicks) {
+      find(Level::warning, "session timeout",
+           in_ms(timeout) +
+               " is enough only if it is two ticks of the servers or more: look that their "
+               "tickTime "
+               "is at most half of it, and that nobody lowered minSessionTimeout. Else a lock may "
+               "be "
+               "given to another while its holder still counts it as valid");
+    }
     find(Level::fact, "leases",
-         "a dead client's locks are free after " + in_ms(timeout) + "; leases of up to " +
+         "locks of a dead client are free after " + in_ms(timeout) + "; leases of up to " +
              in_ms(timeout / 3) +
              " are given in full, longer ones as far as the session is known to live");
     const bool slow = trip > timeout / 12;
@@ -167,17 +179,17 @@ class Examination : public std::enable_shared_from_this<Examination> {
     ask(std::move(requests), &Examination::counted);
   }
 
-  // After 2^31 grants the numbers begin anew below zero, where they are sorted wrongly; all of a lock's
-  // clients see them so.
+  // After 2^31 grants the numbers begin anew below zero, where they are sorted wrongly: then we grant no more.
   void counted(const Answers& answers) {
     for (std::size_t i = 0; i < locks_.size(); ++i) {
       const Reply& lock = answers.replies[i];
-      if (lock.code != Code::ok || (lock.stat.cversion >= 0 && lock.stat.cversion < kManyGrants)) {
+      if (lock.code != Code::ok || (lock.stat.cversion >= 0 && lock.stat.cversion < kManyChanges)) {
         continue;
       }
-      find(Level::warning, "sequence numbers",
-           printable(locks_[i]) +
-               " has used up half of them or more; delete the node while nobody uses the lock");
+      find(
+          Level::warning, "sequence numbers",
+          printable(locks_[i]) +
+              " has used up a quarter of them or more; delete the node while nobody uses the lock");
     }
     call_.answer(std::move(findings_));
   }

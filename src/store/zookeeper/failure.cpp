@@ -29,6 +29,11 @@ NoAnswer failure(const Reply& reply, const std::string& path) {
           "ZooKeeper answered with error " + std::to_string(reply.raw) + " at " + where};
 }
 
+Rejected numbers_ran_out(const std::string& path) {
+  return {Errc::store_full, "the server has no more numbers for those who wait at " +
+                                printable(path) + "; delete it while nobody uses the lock"};
+}
+
 NoAnswer session_may_be_over() {
   return {Errc::unavailable, true, "the session with ZooKeeper may be over"};
 }

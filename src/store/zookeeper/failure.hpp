@@ -9,6 +9,14 @@ namespace holdfast::store::zookeeper {
 // Why a request was not done, if that is nothing its verb can do anything about.
 NoAnswer failure(const Reply&, const std::string& path);
 
+// Whether the server would not say: that a node is not there is an answer.
+inline bool is_refused(const Reply& reply) {
+  return reply.code != Code::ok && reply.code != Code::no_node;
+}
+
+// The server's numbers for the children of that node fit no more.
+Rejected numbers_ran_out(const std::string& path);
+
 NoAnswer session_may_be_over();
 NoAnswer too_many_rounds();
 NoAnswer store_is_closed();

@@ -21,11 +21,14 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
       : ground_(ground),
         request_(std::move(request)),
         call_(std::move(call)),
-        folder_(request_.kind == Kind::semaphore ? ground.layout.leases(request_.name)
-                                                 : ground.layout.lock(request_.name)) {}
+        lock_(ground.layout.lock(request_.name)),
+        leases_(ground.layout.leases(request_.name)) {}
 
+  // An operator names the lock and the fence, and need not know what kind it is.
   void begin() {
-    ask({{.op = Op::sync, .path = folder_}, {.op = Op::get_children, .path = folder_}},
+    ask({{.op = Op::sync, .path = lock_},
+         {.op = Op::get_children, .path = lock_},
+         {.op = Op::get_children, .path = leases_}},
         &Forcing::listed);
   }
 
@@ -43,26 +46,28 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
   }
 
   void listed(const Answers& answers) {
-    const Reply& children = answers.replies.back();
-    if (children.code != Code::ok && children.code != Code::no_node) {
-      return call_.answer(failure(children, folder_));
-    }
-    holders_.clear();
-    if (request_.kind == Kind::semaphore) {
-      holders_ = children.children;
-    } else {
-      const Line line(request_.kind, children.children);
-      for (std::size_t i = 0; i < line.all().size() && line.holds(i); ++i) {
-        holders_.emplace_back(line.at(i).name);
+    const Reply& contenders = answers.replies[1];
+    const Reply& leases = answers.replies[2];
+    for (const Reply* each : {&contenders, &leases}) {
+      if (each->code != Code::ok && each->code != Code::no_node) {
+        return call_.answer(failure(*each, lock_));
       }
     }
+    holders_.clear();
+    for (const Kind kind : {Kind::mutex, Kind::shared_mutex}) {
+      const Line line(kind, contenders.children);
+      for (std::size_t i = 0; i < line.all().size() && line.holds(i); ++i) {
+        holders_.push_back(lock_ + '/' + std::string(line.at(i).name));
+      }
+    }
+    for (const std::string& name : leases.children) holders_.push_back(leases_ + '/' + name);
     read();
   }
 
   void read() {
     std::vector<Request> requests;
-    for (const std::string& name : holders_) {
-      requests.push_back({.op = Op::get_data, .path = folder_ + '/' + name});
+    for (const std::string& path : holders_) {
+      requests.push_back({.op = Op::get_data, .path = path});
     }
     ask(std::move(requests), &Forcing::meant);
   }
@@ -77,7 +82,7 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
       const std::uint64_t told = data ? data->fence : 0;
       const std::uint64_t fence = told != 0 ? told : ground_.fences.of(node.stat.czxid).value_or(0);
       if (fence != request_.fence) continue;
-      const std::string path = folder_ + '/' + holders_[i];
+      const std::string& path = holders_[i];
       if (request_.now) {
         requests.push_back({.op = Op::remove, .path = path});
       } else if (!is_revoked(node.data)) {
@@ -97,7 +102,7 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
     for (const Reply& each : answers.replies) {
       if (each.code == Code::bad_version) return read();  // somebody else wrote, perhaps the same
       if (each.code != Code::ok && each.code != Code::no_node) {
-        return call_.answer(failure(each, folder_));
+        return call_.answer(failure(each, lock_));
       }
       forced = forced || each.code == Code::ok;
     }
@@ -108,8 +113,9 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
   Ground& ground_;
   const ForceRequest request_;
   Call<ForceReply> call_;
-  const std::string folder_;
-  std::vector<std::string> holders_;
+  const std::string lock_;
+  const std::string leases_;
+  std::vector<std::string> holders_;  // paths
   int rounds_ = 0;
 };
 

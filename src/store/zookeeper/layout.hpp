@@ -89,5 +89,10 @@ struct NodeName {
   std::optional<std::uint32_t> slot;
 };
 NodeName parse_node(std::string_view name);
+// Whether the server's numbers ran out before this node of a line: after 2^31 of them they are negative, and
+// whoever comes next is put before those who were there.
+inline bool lacks_number(std::string_view path) {
+  return parse_node(last_part_of(path)).key.starts_with('-');
+}
 
 }  // namespace holdfast::store::zookeeper

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/zookeeper/failure.hpp"
 #include "store/zookeeper/grant.hpp"
 
 namespace holdfast::store::zookeeper {
@@ -20,6 +21,13 @@ std::vector<Request> removals(const Paths& paths) {
   std::vector<Request> requests;
   for (const std::string& path : paths) requests.push_back({.op = Op::remove, .path = path});
   return requests;
+}
+
+// What the server refused, and we shall ask for again.
+NoAnswer not_yet(const Reply& refused, const std::string& path) {
+  NoAnswer none = failure(refused, path);
+  none.executed = true;
+  return none;
 }
 
 // Takes away whatever one claim has in the tree, in its turn, and answers whether that is certain.
@@ -69,7 +77,11 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
     const auto& replies = std::get<Answers>(outcome).replies;
     Paths found;
     for (std::size_t i = 0; i < folders.size(); ++i) {
-      for (const std::string& name : replies[i + 1].children) {
+      const Reply& list = replies[i + 1];
+      if (list.code != Code::ok && list.code != Code::no_node) {
+        return done_(turn_, not_yet(list, folders[i]));
+      }
+      for (const std::string& name : list.children) {
         if (name.starts_with(mark_of(place_->terms.owner)))
           found.push_back(folders[i] + '/' + name);
       }
@@ -99,7 +111,9 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
       ground_.places.remove(place_, paths, session_);
       return done_(turn_, *none);
     }
-    ground_.places.left(place_, paths);
+    const Reply* const refused =
+        ground_.places.removed(place_, paths, session_, std::get<Answers>(outcome));
+    if (refused != nullptr) return done_(turn_, not_yet(*refused, paths.front()));
     done_(turn_, std::nullopt);
   }
 
@@ -138,7 +152,6 @@ class Giving : public std::enable_shared_from_this<Giving> {
     }
     if (!ours) return end(Gone{});
     std::vector<Request> requests = removals(paths_);
-    requests.push_back({.op = Op::exists, .path = ground_.layout.line(hold_.kind, hold_.name)});
     auto self = shared_from_this();
     ground_.tree.ask(std::move(requests), call_.deadline(), call_.may_block(), session_,
                      [self](const Outcome& outcome) { self->removed(outcome); });
@@ -150,13 +163,14 @@ class Giving : public std::enable_shared_from_this<Giving> {
       ground_.places.remove(place_, paths_, session_);
       return end(*none);
     }
-    const auto& replies = std::get<Answers>(outcome).replies;
-    ground_.places.left(place_, paths_);
-    const bool was_there = std::any_of(replies.begin(), replies.end() - 1,
+    const auto& answers = std::get<Answers>(outcome);
+    const auto& replies = answers.replies;
+    if (const Reply* const refused = ground_.places.removed(place_, paths_, session_, answers)) {
+      return end(not_yet(*refused, paths_.front()));
+    }
+    const bool was_there = std::any_of(replies.begin(), replies.end(),
                                        [](const Reply& each) { return each.code == Code::ok; });
-    if (!was_there) return end(Gone{});
-    const Reply& line = replies.back();
-    end(Released{.others_waiting = line.code == Code::ok && line.stat.num_children > 0});
+    was_there ? end(Released{}) : end(Gone{});
   }
 
   void end(ReleaseReply reply) {

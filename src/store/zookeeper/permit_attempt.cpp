@@ -20,7 +20,8 @@ bool is_list(const Reply& reply) { return reply.code == Code::ok || reply.code =
 const Reply* failed_parent(const Answers& answers) {
   for (std::size_t i = 0; i + kQuestions + 1 < answers.replies.size(); ++i) {
     const Code code = answers.replies[i].code;
-    if (code != Code::ok && code != Code::node_exists) return &answers.replies[i];
+    const bool is_there = code == Code::ok || code == Code::node_exists;
+    if (!is_there && code != Code::no_node) return &answers.replies[i];
   }
   return nullptr;
 }
@@ -102,6 +103,7 @@ void PermitAttempt::created(const Answers& answers) {
   }
   is_new_ = true;
   has_nodes(Stage::waiting, {node.path}, 0);
+  if (lacks_number(node.path)) return turn_away(numbers_ran_out(line_path_));
   surveyed(answers);
 }
 
@@ -149,28 +151,36 @@ void PermitAttempt::searched(const Answers& answers) {
 }
 
 void PermitAttempt::identified(const Answers& answers) {
+  for (std::size_t i = 0; i < found_leases_.size() + found_in_line_.size(); ++i) {
+    const Reply& each = answers.replies[i];
+    if (is_refused(each)) return silent(failure(each, line_path_));
+  }
+  std::int64_t czxid = 0;  // of the first that is ours: another may be dying
   const auto of_this_session = [&](std::size_t first, const std::vector<std::string>& paths) {
     std::vector<std::string> ours;
     for (std::size_t i = 0; i < paths.size(); ++i) {
       const Reply& each = answers.replies[first + i];
       if (each.code == Code::ok && each.stat.ephemeral_owner == answers.session) {
+        if (ours.empty()) czxid = each.stat.czxid;
         ours.push_back(paths[i]);
       }
     }
     return ours;
   };
   std::vector<std::string> leases = of_this_session(0, found_leases_);
-  std::vector<std::string> in_line = of_this_session(found_leases_.size(), found_in_line_);
   if (!leases.empty()) {
-    const auto fence = ground_.fences.of(answers.replies.front().stat.czxid);
+    const auto fence = ground_.fences.of(czxid);
+    const bool whole = leases.size() == terms().shape.take;
     slots_ = slots_in(leases);
     has_nodes(Stage::waiting, std::move(leases), fence.value_or(0));
+    if (!whole) return start_over();
     {
       const auto guard = ground_.places.lock();
       place_->slots = slots_;
     }
     return fence ? grant() : turn_away(rules::fences_ran_out());
   }
+  std::vector<std::string> in_line = of_this_session(found_leases_.size(), found_in_line_);
   if (in_line.empty()) {
     has_none();
     return create();
@@ -194,18 +204,12 @@ void PermitAttempt::visit() {
 }
 
 void PermitAttempt::visited(const Answers& answers) {
+  const auto refused = std::find_if(answers.replies.begin(), answers.replies.end(), is_refused);
+  if (refused != answers.replies.end()) return silent(failure(*refused, leases_path_));
   const bool all_there = answers.replies.size() > 1 &&
                          std::all_of(answers.replies.begin() + 1, answers.replies.end(),
                                      [](const Reply& each) { return each.code == Code::ok; });
-  if (!all_there) {  // somebody deleted one: the others are of no use
-    std::vector<std::string> rest;
-    {
-      const auto guard = ground_.places.lock();
-      rest = ground_.places.condemn(*place_);
-    }
-    ground_.places.remove(place_, rest, session_);
-    return create();
-  }
+  if (!all_there) return start_over();
   bool same = false;
   bool revoked = false;
   {
@@ -217,6 +221,17 @@ void PermitAttempt::visited(const Answers& answers) {
   if (own.empty()) return silent(session_may_be_over());
   if (!same) return ask({{.op = Op::get_data, .path = own}}, &PermitAttempt::read_own);
   revoked ? refuse(0, 0, place_->fence) : grant();
+}
+
+// Somebody deleted one of them: the others are of no use.
+void PermitAttempt::start_over() {
+  std::vector<std::string> rest;
+  {
+    const auto guard = ground_.places.lock();
+    rest = ground_.places.condemn(*place_);
+  }
+  ground_.places.remove(place_, rest, session_);
+  create();
 }
 
 void PermitAttempt::read_own(const Answers& answers) {
@@ -263,6 +278,8 @@ void PermitAttempt::judge(const Reply& line, const Reply& leases, const Reply& l
                                            return parse_node(a).key < parse_node(b).key;
                                          });
   size_ = size_in(size);
+  size_version_.reset();
+  if (size.code == Code::ok) size_version_ = size.stat.version;
   fence_counter_ = ground_.fences.up_to(size.zxid);
   if (is_new_) {
     if (const auto other = kind_in_use(lock.children)) return turn_away(rules::in_use_as(*other));
@@ -327,19 +344,21 @@ void PermitAttempt::take() {
                         .mode = Mode::ephemeral_sequential});
   }
   requests.push_back({.op = Op::remove, .path = own});
+  if (size_version_) {  // another size may have been set since, and been answered
+    requests.push_back({.op = Op::check, .path = cell_path_, .version = *size_version_});
+  }
   doubt();
   ask_as_one(std::move(requests), &PermitAttempt::taken);
 }
 
 void PermitAttempt::taken(const Answers& answers) {
   const Reply& first = answers.replies.front();
-  const Reply& left_line = answers.replies.back();
+  const Reply& left_line = answers.replies[slots_.size()];
   const bool done = std::all_of(answers.replies.begin(), answers.replies.end(),
                                 [](const Reply& each) { return each.code == Code::ok; });
   if (done) {
     std::vector<std::string> paths;
-    for (const Reply& each : answers.replies) paths.push_back(each.path);
-    paths.pop_back();
+    for (std::size_t i = 0; i < slots_.size(); ++i) paths.push_back(answers.replies[i].path);
     const auto fence = ground_.fences.of(first.stat.czxid);
     has_nodes(Stage::waiting, std::move(paths), fence.value_or(0));
     {
@@ -353,6 +372,10 @@ void PermitAttempt::taken(const Answers& answers) {
     return is_asked() ? create() : silent(session_may_be_over());
   }
   has_what_it_had();
+  const Reply& size = answers.replies.back();
+  const bool other_size =
+      size_version_ && (size.code == Code::bad_version || size.code == Code::no_node);
+  if (other_size) return survey();
   if (first.code == Code::no_node) {  // the folder was empty, and the server took it away
     return ask({{.op = Op::create_container, .path = leases_path_}}, &PermitAttempt::folder_made);
   }

@@ -27,6 +27,7 @@ class PermitAttempt final : public Attempt {
   void identified(const Answers&);
   void visit();
   void visited(const Answers&);
+  void start_over();
   void read_own(const Answers&);
   void survey();
   void surveyed(const Answers&);
@@ -61,7 +62,8 @@ class PermitAttempt final : public Attempt {
   std::optional<Line> line_{};
   std::optional<Permits> permits_{};
   std::string first_lease_{};
-  std::optional<std::uint32_t> size_{};  // that was set
+  std::optional<std::uint32_t> size_{};         // that was set
+  std::optional<std::int32_t> size_version_{};  // of the node that says so
   std::vector<std::uint32_t> slots_{};
   std::uint32_t ahead_ = 0;
   std::uint32_t waiting_ = 0;

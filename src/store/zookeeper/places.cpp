@@ -82,10 +82,13 @@ void Places::run(const Ptr& place, Work work, Guard guard) {
 
 void Places::enter(const GrantRequest& request, Work work) {
   Guard guard = lock();
-  Ptr& place = places_[key_of(request)];
-  if (!place) place = std::make_shared<Place>(request);
+  Ptr place = find(request);
+  if (!place) {
+    place = std::make_shared<Place>(request);
+    places_.emplace(key_of(request), place);
+  }
   if (!std::exchange(wanted_, true)) parts_.tree.keep_valid(true);
-  run(Ptr(place), std::move(work), std::move(guard));
+  run(place, std::move(work), std::move(guard));
 }
 
 bool Places::enter(const ClaimKey& claim, Work work) {
@@ -127,7 +130,11 @@ bool Places::is_awaited(const Place& place) const {
 void Places::drop_if_idle(const Place& place) {
   if (place.busy || place.stage != Stage::none || !place.leaving.empty()) return;
   const auto found = places_.find(key_of(place.terms));
-  if (found != places_.end() && found->second.get() == &place) places_.erase(found);
+  if (found == places_.end() || found->second.get() != &place) return;
+  places_.erase(found);
+  // If no timer is set, since it was this one's turn when the last one came, none would see that all have left.
+  const bool unseen = wanted_ && places_.empty() && timer_at_ == kNever;
+  if (unseen) arm(later(parts_.clock.now(), place.terms.lease));
 }
 
 void Places::set_until(Place& place, TimePoint until) {
@@ -187,6 +194,22 @@ void Places::left(const Ptr& place, const std::vector<std::string>& paths) {
   const Guard guard = lock();
   for (const std::string& path : paths) place->leaving.erase(path);
   drop_if_idle(*place);
+}
+
+const Reply* Places::removed(const Ptr& place, const std::vector<std::string>& paths,
+                             std::int64_t session, const Answers& answers) {
+  std::vector<std::string> gone;
+  std::vector<std::string> there;
+  const Reply* refused = nullptr;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const Reply& reply = answers.replies[i];
+    const bool is_gone = reply.code == Code::ok || reply.code == Code::no_node;
+    (is_gone ? gone : there).push_back(paths[i]);
+    if (!is_gone) refused = &reply;
+  }
+  left(place, gone);
+  remove(place, there, session);
+  return refused;
 }
 
 void Places::tell(const OwnerId& owner, const Wake& wake) const {

@@ -64,6 +64,8 @@ struct Place {
   std::vector<std::string> watched{};  // paths whose watch is set
   bool fired = false;                  // one of them has, while it was somebody's turn
   bool is_next = false;                // when the one that is watched is deleted, it is ours
+  std::uint32_t ahead = 0;             // in the line when it was last read, and all that waited
+  std::uint32_t waiting = 0;
   SeenHolder holder{};
 
   bool busy = false;  // it is somebody's turn
@@ -118,6 +120,10 @@ class Places {
   // ---- without it ----
   void remove(const Ptr&, const std::vector<std::string>& paths, std::int64_t session);
   void left(const Ptr&, const std::vector<std::string>& paths);
+  // They were to be deleted, and so it was answered. Those that the server would not delete are deleted later;
+  // what it said of one of these, or null.
+  const Reply* removed(const Ptr&, const std::vector<std::string>& paths, std::int64_t session,
+                       const Answers&);
   WatchPtr await(const ClaimKey& claim, WakeFn wake) {
     return watches_.add(claim, std::move(wake));
   }

@@ -10,11 +10,17 @@
 namespace holdfast::store::zookeeper {
 namespace {
 
-// Of those that were asked for before the last two. One that we may not make can be there all the same.
+// Where so many wait nobody reads all their names only to say how many there are: each of them asks every few seconds,
+// and that would be more than a server can tell or we can hear.
+constexpr std::uint32_t kLongLine = 100;
+
+// Of those that were asked for before the last two. One that we may not make can be there all the same, and one
+// whose own parent was just taken away is made the next time.
 const Reply* failed_parent(const Answers& answers) {
   for (std::size_t i = 0; i + 2 < answers.replies.size(); ++i) {
     const Code code = answers.replies[i].code;
-    if (code != Code::ok && code != Code::node_exists) return &answers.replies[i];
+    const bool is_there = code == Code::ok || code == Code::node_exists;
+    if (!is_there && code != Code::no_node) return &answers.replies[i];
   }
   return nullptr;
 }
@@ -69,6 +75,7 @@ void QueueAttempt::created(const Answers& answers) {
     return create();
   }
   if (!adopt(node.path, node.stat.czxid)) return turn_away(rules::fences_ran_out());
+  if (lacks_number(node.path)) return turn_away(numbers_ran_out(parent_));
   if (children.code != Code::ok) return silent(failure(children, parent_));
   judge(Line(terms().kind, children.children));
 }
@@ -116,6 +123,7 @@ void QueueAttempt::searched(const Answers& answers) {
 void QueueAttempt::identified(const Answers& answers) {
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const Reply& each = answers.replies[i];
+    if (is_refused(each)) return silent(failure(each, parent_));
     if (each.code != Code::ok || each.stat.ephemeral_owner != answers.session) continue;
     if (!adopt(found_[i], each.stat.czxid)) return turn_away(rules::fences_ran_out());
     if (is_exchange()) writer_is_gone();
@@ -130,6 +138,14 @@ void QueueAttempt::identified(const Answers& answers) {
 void QueueAttempt::visit() {
   const std::string own = own_node();
   if (own.empty()) return silent(session_may_be_over());
+  std::string before;
+  {
+    const auto guard = ground_.places.lock();
+    const Place& place = *place_;
+    const bool waits = place.stage == Stage::waiting && place.watched.size() == 1;
+    if (waits && place.waiting > kLongLine && !had_a_glance_) before = place.watched.front();
+  }
+  if (!before.empty()) return glance(own, before);
   ask({{.op = Op::sync, .path = parent_},
        {.op = Op::exists, .path = own},
        {.op = Op::get_children, .path = parent_}},
@@ -157,6 +173,35 @@ void QueueAttempt::read_own(const Answers& answers) {
     place_->revoked = place_->revoked || is_revoked(own.data);
   }
   listed(answers);
+}
+
+void QueueAttempt::glance(const std::string& own, const std::string& before) {
+  had_a_glance_ = true;
+  ask({{.op = Op::sync, .path = parent_},
+       {.op = Op::exists, .path = own},
+       {.op = Op::exists, .path = before},
+       {.op = Op::exists, .path = parent_}},
+      &QueueAttempt::glanced);
+}
+
+// As long as the one before us is there, it is not our turn. How many are ahead is what it was when we last read it.
+void QueueAttempt::glanced(const Answers& answers) {
+  const Reply& own = answers.replies[1];
+  const Reply& before = answers.replies[2];
+  const Reply& parent = answers.replies[3];
+  bool waits = own.code == Code::ok && before.code == Code::ok && parent.code == Code::ok;
+  {
+    const auto guard = ground_.places.lock();
+    Place& place = *place_;
+    waits = waits && own.stat.version == place.version && !place.watched.empty() &&
+            parent.stat.num_children > static_cast<std::int32_t>(kLongLine);
+    if (waits) {
+      ground_.places.set_until(place, later(asked_at_, terms().line_for));
+      waiting_ = static_cast<std::uint32_t>(parent.stat.num_children) - 1;
+      ahead_ = std::min(place.ahead, waiting_ - 1);
+    }
+  }
+  waits ? refuse_waiting() : visit();
 }
 
 void QueueAttempt::list() {
@@ -240,6 +285,8 @@ void QueueAttempt::wait(std::size_t own) {
     const auto guard = ground_.places.lock();
     Place& place = *place_;
     place.stage = Stage::waiting;
+    place.ahead = ahead_;
+    place.waiting = waiting_;
     if (is_asked()) ground_.places.set_until(place, later(asked_at_, terms().line_for));
     is_watched = place.watched == std::vector{target};
     if (is_watched) place.is_next = is_next;

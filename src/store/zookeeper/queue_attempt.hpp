@@ -9,7 +9,8 @@ namespace holdfast::store::zookeeper {
 //
 //   nothing there     create and list, in one go; without parents these first, and once more
 //   may be there      sync and list; is it among them, and of this session? else create
-//   known             sync, list, and see whether it was revoked
+//   known             sync, list, and see whether it was revoked. In a long line, not list: see whether the one
+//                     before is still there
 //   a writer's place  create the reader's node and delete the writer's, as one
 class QueueAttempt final : public Attempt {
  public:
@@ -26,6 +27,8 @@ class QueueAttempt final : public Attempt {
   void visit();
   void visited(const Answers&);
   void read_own(const Answers&);
+  void glance(const std::string& own, const std::string& before);
+  void glanced(const Answers&);
   void list();
   void listed(const Answers&);
   void folders_seen(const Answers&);
@@ -51,6 +54,7 @@ class QueueAttempt final : public Attempt {
   std::optional<Line> line_{};
   bool is_new_ = false;  // made or found just now
   bool kinds_checked_ = false;
+  bool had_a_glance_ = false;
   std::uint32_t ahead_ = 0;
   std::uint32_t waiting_ = 0;
   std::string writer_{};  // path of the node whose place it takes

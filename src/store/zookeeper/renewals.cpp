@@ -76,6 +76,7 @@ class Batch : public std::enable_shared_from_this<Batch> {
   void look_at(Item& item, const Answers& answers) {
     for (std::size_t i = 0; i < item.nodes; ++i) {
       const Reply& node = answers.replies[item.first_reply + i];
+      if (is_refused(node)) return fail(item, node);
       if (node.code != Code::ok || node.stat.ephemeral_owner != answers.session) {
         return lose(item);
       }
@@ -92,6 +93,10 @@ class Batch : public std::enable_shared_from_this<Batch> {
     for (Item& item : items_) {
       if (item.changed.empty()) continue;
       const Reply& data = answers.replies[next++];
+      if (is_refused(data)) {
+        fail(item, data);
+        continue;
+      }
       if (data.code != Code::ok) {
         lose(item);
         continue;
@@ -104,6 +109,12 @@ class Batch : public std::enable_shared_from_this<Batch> {
       item.place = nullptr;
     }
     end();
+  }
+
+  // The server would not say.
+  void fail(Item& item, const Reply& refused) {
+    item.reply = failure(refused, ground_.layout.lock(item.asked.name));
+    item.place = nullptr;
   }
 
   // Somebody deleted it, or one of several: the others are of no use.

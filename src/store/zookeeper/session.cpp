@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 using transport::Patience;
 
 constexpr Duration kGoodbye = 1s;
+constexpr Duration kNudgeAfter = 50ms;
 constexpr int kNobodyGivesUp = -1;
 
 }  // namespace
@@ -84,6 +85,7 @@ Session::Way Session::way(std::size_t questions) {
   last_xid_ += static_cast<std::int32_t>(questions);
   if (!waits_since_) waits_since_ = way.now;
   if (!beats_ && connected_) beat_later();
+  if (!nudges_ && connected_) nudge_at(later(way.now, kNudgeAfter));
   return way;
 }
 
@@ -195,6 +197,28 @@ void Session::beat_later() {
   }
 }
 
+// Under mutex_. One timer at a time: where there are many questions it finds that the last ones are young.
+void Session::nudge_at(TimePoint when) {
+  try {
+    tasks_.call_at(when, [this] { nudge(); });
+    nudges_ = true;
+  } catch (const std::bad_alloc&) {
+    nudges_ = false;
+  }
+}
+
+void Session::nudge() {
+  {
+    const std::lock_guard lock(mutex_);
+    nudges_ = false;
+    if (!connected_ || !waits_since_ || nudged_for_ == waits_since_) return;
+    const TimePoint when = later(*waits_since_, kNudgeAfter);
+    if (clock_.now() < when) return nudge_at(when);
+    nudged_for_ = waits_since_;
+  }
+  send_ping();
+}
+
 void Session::beat() {
   bool silent = false;
   bool syncs = false;
@@ -204,7 +228,9 @@ void Session::beat() {
     beat_later();
     if (!connected_) return;
     even_beat_ = !even_beat_;
-    silent = lacks_watches_ || (waits_since_ && clock_.now() - *waits_since_ >= patience());
+    // It is looked at with each beat only, and what was said with one of them was said a little after it.
+    const Duration enough = patience() * 3 / 4;
+    silent = lacks_watches_ || (waits_since_ && clock_.now() - *waits_since_ >= enough);
     syncs = kept_valid_;
     pings = !kept_valid_ && even_beat_;
   }

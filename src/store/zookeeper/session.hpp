@@ -37,6 +37,7 @@ class Question;
 //   the beat, T/6       a sync if somebody holds or     nothing
 //                       waits, else every other time
 //                       a ping; deletes that are due
+//   an answer is late   a ping: see Nudge                nothing
 //   silence             hangs up
 //   the stream ends     -> not connected, dials: another server first
 //   a server welcomes   –                               -> connected. Watches are set again before any
@@ -49,6 +50,9 @@ class Question;
 // Silence is nothing at all from a server to which something was said, for T/3. If somebody holds or waits, for T/6:
 // then a sixth is left to be welcomed elsewhere before what is held has to count as lost (Standing). But not
 // before half a second unless that is T/3: servers are busy for so long now and then.
+//
+// Nudge. Servers from 3.6 to 3.8.0 may leave a committed change lying, answers and all, until the next word of any
+// client's (ZOOKEEPER-4537); on a quiet server that would be the next beat. So a ping follows what is not answered soon.
 //
 // Threads      All members from any thread; close() not on the loop.
 class Session final : public Tree, transport::Language {
@@ -109,6 +113,8 @@ class Session final : public Tree, transport::Language {
 
   void beat();
   void beat_later();
+  void nudge();
+  void nudge_at(TimePoint);
   Duration patience() const;
   void send_sync();
   void send_ping();
@@ -148,6 +154,8 @@ class Session final : public Tree, transport::Language {
   bool kept_valid_ = false;
   bool even_beat_ = false;
   bool beats_ = false;  // there is a timer for the next one
+  bool nudges_ = false;
+  std::optional<TimePoint> nudged_for_;  // waits_since_ of what was nudged
   bool closing_ = false;
 
   const transport::LoopTasks tasks_;

@@ -123,9 +123,10 @@ class Change : public std::enable_shared_from_this<Change<Ask>> {
       case Code::node_exists:
         return begin();
       case Code::no_node:
-        // Deleted since, or there is a folder above that we may not make.
+        // Deleted since, or there is a folder above that cannot be made.
         for (const Reply& each : answers.replies) {
-          if (each.code == Code::no_auth) return call_.answer(failure(each, path_));
+          const bool made = each.code == Code::ok || each.code == Code::node_exists;
+          if (!made && each.code != Code::no_node) return call_.answer(failure(each, path_));
         }
         return begin();
       default:

@@ -5,15 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <string>
-#include <vector>
 
-#include "support/net/address.hpp"
-#include "support/servers/zookeeper_raw.hpp"
-#include "support/servers/zookeeper_server.hpp"
-#include "support/soon.hpp"
+#include "integration/zookeeper/curator_bench.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -25,36 +20,12 @@ using testing::SizeIs;
 
 constexpr const char* kUuid = "_c_[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-";
 
-class Curator : public testing::Test {
+class Curator : public CuratorBench {
  protected:
-  void SetUp() override {
-    if (const std::string missing = CuratorPeer::missing(); !missing.empty()) {
-      GTEST_SKIP() << "no " << missing;
-    }
-  }
-
-  // What is below the lock, in the order of its numbers.
-  std::vector<std::string> nodes(const std::string& below = "") {
-    std::vector<std::string> all = raw_.children(lock_ + below);
-    std::sort(all.begin(), all.end(), [](const std::string& one, const std::string& other) {
-      return one.substr(one.size() - 10) < other.substr(other.size() - 10);
-    });
-    return all;
-  }
-
   static std::string node(const std::string& kind, int number) {
     const std::string digits = std::to_string(number);
     return kUuid + kind + std::string(10 - digits.size(), '0') + digits;
   }
-
-  bool until_there_are(std::size_t count, const std::string& below = "") {
-    return eventually(
-        [&] { return raw_.exists(lock_ + below) && raw_.children(lock_ + below).size() == count; });
-  }
-
-  ZookeeperServer& server_ = ZookeeperServer::shared();
-  ZookeeperRaw raw_{Address::tcp(server_.port()), 60s};
-  const std::string lock_ = server_.new_base() + "/lock";
 };
 
 TEST_F(Curator, TwoProcessesExcludeEachOther) {

@@ -1,4 +1,6 @@
 // Getting a mutex: how many questions that takes, and what becomes of questions whose answers do not come.
+#include <limits>
+
 #include "integration/zookeeper/lock_bench.hpp"
 
 namespace holdfast::store::zookeeper {
@@ -50,6 +52,26 @@ TEST_F(ZookeeperGrants, FencesGrowAlsoWhenAContainerWentWithItsNumbers_F086) {
   }
 }
 
+TEST_F(ZookeeperGrants, NobodyIsPutBeforeTheHolderWhenTheServersNumbersRunOut_F086) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  all_->set_created("/locks/a", std::numeric_limits<std::int32_t>::max());
+  const Granted last = granted(alice, mine);
+  EXPECT_EQ(rejected(bob, request(bob, 1)), Errc::store_full);
+  EXPECT_EQ(rejected(bob, request(bob, 2, true)), Errc::store_full);
+  EXPECT_EQ(nodes().size(), 1U);
+  EXPECT_TRUE(renews(alice, mine, last.fence));
+  EXPECT_TRUE(releases(alice, mine, last.fence));
+
+  const GrantRequest pool = permits(request(alice, 2), 1, 1);
+  EXPECT_TRUE(releases(alice, pool, granted(alice, pool).fence));
+  all_->set_created("/locks/a/locks", std::numeric_limits<std::int32_t>::min());
+  EXPECT_EQ(rejected(bob, permits(request(bob, 3), 1, 1)), Errc::store_full);
+  EXPECT_TRUE(nodes("/locks/a/locks").empty());
+}
+
 TEST_F(ZookeeperGrants, ParentsThatGoBetweenAreMadeAgain_F084) {
   Peer alice = open();
   alice.tree->set(Wire::held);
@@ -62,6 +84,15 @@ TEST_F(ZookeeperGrants, ParentsThatGoBetweenAreMadeAgain_F084) {
 }
 
 // ---- a create whose answer was lost ----
+
+TEST_F(ZookeeperGrants, AParentThatGoesBeforeItsChildIsMadeIsMadeAgain_F084) {
+  Peer alice = open(Layout("/apps/locks"));
+  alice.tree->refuse_next(Op::create_container, Code::no_node);  // it had gone again by then
+  granted(alice, request(alice, 1));
+  Peer bob = open(Layout("/jobs/locks"));
+  bob.tree->refuse_next(Op::create_container, Code::no_node);
+  granted(bob, permits(request(bob, 1), 1, 2));
+}
 
 TEST_F(ZookeeperGrants, ANodeWhoseCreationWasNotAnsweredIsFound_F078) {
   Peer alice = open();
@@ -109,6 +140,23 @@ TEST_F(ZookeeperGrants, ANodeOfADyingSessionIsNotTakenForOurs_F079) {
   const auto offer = wakes.take_offer();
   ASSERT_TRUE(offer);
   EXPECT_TRUE(renews(alice, mine, offer->fence));
+}
+
+TEST_F(ZookeeperGrants, ANodeMadeInTheNextSessionWithoutAnAnswerIsFound_F078) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1, true);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  alice.store->try_grant(mine, answer.call());
+  alice.tree->expire();  // before the question leaves; it is sent in the new one
+  alice.tree->lose_next_answer();
+  EXPECT_TRUE(alice.tree->let_one_go());
+  EXPECT_NE(answer.get<NoAnswer>(), nullptr);
+  EXPECT_EQ(nodes().size(), 1U);
+  alice.tree->set(Wire::up);
+  granted(alice, mine);
+  EXPECT_EQ(nodes().size(), 1U) << "it would wait behind itself";
 }
 
 TEST_F(ZookeeperGrants, WithdrawingFindsWhatWasNotAnswered_F037) {
@@ -270,6 +318,21 @@ TEST_F(ZookeeperGrants, TheSessionIsKeptValidWhileAnybodyHoldsOrWaits) {
 
 // ---- sessions and strangers ----
 
+TEST_F(ZookeeperGrants, NobodyKeepsASessionValidThatEndsWhileTheTimerLooks) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  const Granted yes = granted(alice, mine);
+  let_pass(kLease - 1s);
+  alice.tree->set(Wire::held);
+  Answer<ReleaseReply> answer;
+  alice.store->release(hold(mine, yes.fence), answer.call());
+  let_pass(2s);
+  alice.tree->let_go();
+  EXPECT_NE(answer.get<Released>(), nullptr);
+  let_pass(2 * kLease);
+  EXPECT_FALSE(alice.tree->kept_valid());
+}
+
 TEST_F(ZookeeperGrants, WhatASessionHeldIsGoneWithIt_F080) {
   Peer alice = open();
   Peer bob = open();
@@ -300,6 +363,103 @@ TEST_F(ZookeeperGrants, RightsThatAreMissingAreToldAndNotAskedForAgain_F087) {
   const NoAnswer none = unanswered(alice, request(alice, 1));
   EXPECT_EQ(none.why, Errc::invalid_name);
   EXPECT_FALSE(none.executed);
+}
+
+// ---- what the server refuses ----
+
+TEST_F(ZookeeperGrants, AReleaseThatTheServerRefusesIsRepeatedByTheStore) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  const Granted yes = granted(alice, mine);
+  alice.tree->refuse_next(Op::remove, Code::other);  // it was too busy, say
+  EXPECT_TRUE(std::holds_alternative<NoAnswer>(release(alice, mine, yes.fence)));
+  EXPECT_TRUE(nodes().empty()) << "nobody else would get it while this session lives";
+}
+
+TEST_F(ZookeeperGrants, AWithdrawThatTheServerRefusesIsRepeatedByTheStore) {
+  Peer alice = open();
+  Peer bob = open();
+  granted(alice, request(alice, 1));
+  const GrantRequest mine = request(bob, 1, true);
+  refused(bob, mine);
+  bob.tree->refuse_next(Op::remove, Code::other);
+  EXPECT_FALSE(withdraws(bob, mine));
+  EXPECT_EQ(nodes().size(), 1U);
+  EXPECT_TRUE(withdraws(bob, mine));
+}
+
+TEST_F(ZookeeperGrants, AnImmediateAttemptLeavesNothingIfTheServerRefusesItsDelete) {
+  Peer alice = open();
+  Peer bob = open();
+  granted(alice, request(alice, 1));
+  bob.tree->refuse_next(Op::remove, Code::other);
+  refused(bob, request(bob, 1));
+  EXPECT_EQ(nodes().size(), 1U);
+}
+
+TEST_F(ZookeeperGrants, AHoldThatTheServerDoesNotTellOfIsNotGone) {
+  Peer alice = open();
+  for (const GrantRequest& mine : {request(alice, 1), permits(request(alice, 2), 2, 2)}) {
+    const Granted yes = granted(alice, mine);
+    alice.tree->refuse_next(Op::exists, Code::other);
+    EXPECT_TRUE(std::holds_alternative<NoAnswer>(renew(alice, mine, yes.fence)));
+    EXPECT_TRUE(renews(alice, mine, yes.fence));
+    EXPECT_EQ(granted(alice, mine).fence, yes.fence);
+    EXPECT_TRUE(releases(alice, mine, yes.fence));
+  }
+}
+
+TEST_F(ZookeeperGrants, ANodeThatTheServerDoesNotTellOfIsNotMadeTwice_F078) {
+  Peer alice = open();
+  for (const GrantRequest& mine : {request(alice, 1), permits(request(alice, 2), 2, 2)}) {
+    EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+    alice.tree->set(Wire::deaf);
+    unanswered(alice, mine);
+    alice.tree->set(Wire::up);
+    alice.tree->refuse_next(Op::exists, Code::other);
+    unanswered(alice, mine);
+    EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+    EXPECT_TRUE(nodes("/locks/a/locks").empty());
+  }
+}
+
+TEST_F(ZookeeperGrants, AWithdrawThatCannotSeeTheLineIsNotDone_F088) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::deaf);
+  unanswered(alice, mine);
+  alice.tree->set(Wire::up);
+  alice.tree->refuse_next(Op::get_children, Code::too_large);
+  EXPECT_FALSE(withdraws(alice, mine)) << "its node may be there";
+  EXPECT_TRUE(withdraws(alice, mine));
+  EXPECT_TRUE(nodes().empty());
+}
+
+TEST_F(ZookeeperGrants, WhoeverHasAPlaceInALineThatCannotBeReadIsToldToLeaveIt_F088) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->refuse_next(Op::get_children, Code::too_large);
+  const NoAnswer none = unanswered(alice, mine);
+  EXPECT_EQ(none.why, Errc::store_full);
+  EXPECT_TRUE(none.executed) << "or nobody withdraws it";
+  EXPECT_TRUE(withdraws(alice, mine));
+  EXPECT_TRUE(nodes().empty());
+}
+
+TEST_F(ZookeeperGrants, ANodeThatWasMadeIsNotDeniedIfTheNextQuestionIsNotSent) {
+  Peer alice = open();
+  Peer bob = open();
+  granted(alice, request(alice, 1));
+  bob.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  bob.store->try_grant(request(bob, 1, true), answer.call());
+  bob.tree->set(Wire::lost);
+  EXPECT_TRUE(bob.tree->let_one_go());  // it is in the line, and cannot look at the one before
+  EXPECT_EQ(nodes().size(), 2U);
+  ASSERT_NE(answer.get<NoAnswer>(), nullptr);
+  EXPECT_TRUE(answer.get<NoAnswer>()->executed);
 }
 
 TEST_F(ZookeeperGrants, OthersOfTheSameNameExcludeUsAndWeThem) {

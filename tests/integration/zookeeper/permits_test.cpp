@@ -130,6 +130,73 @@ TEST_F(ZookeeperPermits, ATakeWhoseAnswerIsLostIsFoundByItsFence) {
   EXPECT_TRUE(renews(alice, two, yes.fence));
 }
 
+TEST_F(ZookeeperPermits, ATakeWhoseAnswerIsLostHasNotTheFenceOfADyingSession_F079) {
+  Peer alice = open();
+  make_folders();
+  const GrantRequest one = permits(request(alice, 1), 1, 3);
+  const Granted before = granted(alice, one);
+  alice.tree->expire_here_only();
+  Peer bob = open();
+  const Granted between = granted(bob, permits(request(bob, 1), 1, 3));
+  EXPECT_GT(between.fence, before.fence);
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  alice.store->try_grant(one, answer.call());
+  EXPECT_TRUE(alice.tree->let_one_go());
+  alice.tree->lose_next_answer();
+  EXPECT_TRUE(alice.tree->let_one_go());
+  EXPECT_NE(answer.get<NoAnswer>(), nullptr);
+  EXPECT_EQ(nodes(kLeases).size(), 3U);
+  alice.tree->set(Wire::up);
+  EXPECT_GT(granted(alice, one).fence, between.fence);
+}
+
+TEST_F(ZookeeperPermits, ATakeThatASessionsEndForestallsLeavesNothingBehind) {
+  Peer alice = open();
+  make_folders();
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  alice.store->try_grant(permits(request(alice, 1), 1, 2), answer.call());
+  EXPECT_TRUE(alice.tree->let_one_go());
+  alice.tree->expire();
+  alice.tree->let_go();
+  EXPECT_NE(answer.get<NoAnswer>(), nullptr);
+  alice.tree->set(Wire::up);
+  let_pass(2 * kLease);
+  EXPECT_FALSE(alice.tree->kept_valid()) << "for a claim that has nothing";
+}
+
+TEST_F(ZookeeperPermits, WhoeverHasAPlaceInALineThatCannotBeReadIsToldToLeaveIt_F088) {
+  Peer alice = open();
+  make_folders();
+  const GrantRequest mine = permits(request(alice, 1), 1, 2);
+  alice.tree->refuse_next(Op::get_children, Code::too_large);
+  const NoAnswer none = unanswered(alice, mine);
+  EXPECT_EQ(none.why, Errc::store_full);
+  EXPECT_TRUE(none.executed);
+  EXPECT_TRUE(withdraws(alice, mine));
+  EXPECT_TRUE(nodes(kLine).empty());
+}
+
+TEST_F(ZookeeperPermits, ATakeOfWhichSomethingWasDeletedIsNotTakenForWhole) {
+  Peer alice = open();
+  make_folders();
+  const GrantRequest two = permits(request(alice, 1), 2, 2);
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  alice.store->try_grant(two, answer.call());
+  EXPECT_TRUE(alice.tree->let_one_go());
+  alice.tree->lose_next_answer();
+  EXPECT_TRUE(alice.tree->let_one_go());
+  ASSERT_EQ(nodes(kLeases).size(), 2U);
+  remove_foreign(kLeases + ("/" + nodes(kLeases)[1]));
+  alice.tree->set(Wire::up);
+  granted(alice, two);
+  EXPECT_EQ(nodes(kLeases).size(), 2U);
+  Peer bob = open();
+  refused(bob, permits(request(bob, 1), 1, 2));
+}
+
 TEST_F(ZookeeperPermits, ATakeWhoseAnswerIsLostAndThatNobodyAsksForAgainIsGivenBack) {
   Peer alice = open();
   make_folders();
@@ -198,10 +265,54 @@ TEST_F(ZookeeperPermits, AForcedHoldLosesAllOfThem) {
   EXPECT_TRUE(nodes(kLeases).empty());
 }
 
+// Who asks by Client::force_release() names the lock and the fence, and no kind.
+TEST_F(ZookeeperPermits, WhatIsForcedIsFoundWhateverItsKind) {
+  Peer alice = open();
+  Peer bob = open();
+  for (const GrantRequest& each :
+       {permits(request(alice, 1), 2, 3), shared(request(alice, 2), Shape::shared()),
+        shared(request(alice, 3), Shape::exclusive()), request(alice, 4)}) {
+    const Granted yes = granted(alice, each);
+    GrantRequest unknown = each;
+    unknown.kind = Kind::mutex;
+    EXPECT_TRUE(std::holds_alternative<Forced>(force(bob, unknown, yes.fence, false)));
+    EXPECT_FALSE(renews(alice, each, yes.fence));
+    EXPECT_TRUE(std::holds_alternative<Forced>(force(bob, unknown, yes.fence, true)));
+    EXPECT_TRUE(look(bob).empty());
+  }
+}
+
 TEST_F(ZookeeperPermits, MoreThanFitIntoAMessageAreRefused) {
   Peer alice = open();
   EXPECT_EQ(rejected(alice, permits(request(alice, 1), 1001, 5000)), Errc::unsupported);
   granted(alice, permits(request(alice, 1), 1000, 5000));
+}
+
+TEST_F(ZookeeperPermits, ASizeThatIsSetBetweenLookingAndTakingCounts) {
+  Peer alice = open();
+  make_folders();
+  const auto set_size = [&](std::uint64_t expected, const char* size) {
+    CellWrite write;
+    write.key = {CellKind::size, lock_name("a")};
+    write.expected = expected;
+    write.value = size;
+    write.op = {alice.id, expected + 1};
+    Answer<CellReply> answer;
+    alice.store->cells()->write(write, answer.call());
+    EXPECT_NE(answer.get<CellState>(), nullptr);
+  };
+  set_size(0, "2");
+  granted(alice, permits(request(alice, 1), 1, 2));
+  Peer bob = open();
+  bob.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  bob.store->try_grant(permits(request(bob, 1), 1, 2), answer.call());
+  EXPECT_TRUE(bob.tree->let_one_go());  // there is one left
+  set_size(1, "1");
+  bob.tree->let_go();
+  EXPECT_NE(answer.get<Refused>(), nullptr);
+  EXPECT_EQ(nodes(kLeases).size(), 1U);
+  EXPECT_TRUE(nodes(kLine).empty());
 }
 
 // ---- names that are paths ----
@@ -223,6 +334,42 @@ TEST_F(ZookeeperPermits, LocksWithinLocksAreFoundAndDoNotMeet) {
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"a", "a/b", "a/b/c", "a/pool"}));
   EXPECT_EQ(look(alice, "a/b*").size(), 2U);
+}
+
+TEST_F(ZookeeperPermits, LocksInAFolderThatIsCalledAsASemaphoresAreFound) {
+  Peer alice = open(Layout("", true));
+  GrantRequest deploy = request(alice, 1);
+  deploy.name = lock_name("app/locks/deploy");
+  granted(alice, deploy);
+  GrantRequest pool = permits(request(alice, 2), 1, 2);
+  pool.name = lock_name("app");
+  granted(alice, pool);
+  std::vector<std::string> names;
+  for (const LockView& each : look(alice)) names.push_back(each.name.bytes());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"app", "app/locks/deploy"}));
+}
+
+TEST_F(ZookeeperPermits, WhatOthersDoNotShowUsHidesNoLocks_F087) {
+  Peer alice = open(Layout(""));
+  granted(alice, request(alice, 1));
+  all_->do_it({.op = Op::create, .path = "/Others"});  // is listed first
+  alice.tree->set(Wire::held);
+  Answer<InspectReply> answer;
+  alice.store->inspect("*", answer.call());
+  EXPECT_TRUE(alice.tree->let_one_go());
+  alice.tree->refuse_next(Op::get_children, Code::no_auth);
+  alice.tree->let_go();
+  const auto* found = answer.get<std::vector<LockView>>();
+  ASSERT_NE(found, nullptr);
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_EQ(found->front().name.bytes(), "a");
+
+  alice.tree->set(Wire::up);
+  alice.tree->refuse_next(Op::get_children, Code::no_auth);
+  Answer<InspectReply> all;
+  alice.store->inspect("*", all.call());
+  ASSERT_NE(all.get<NoAnswer>(), nullptr) << "if nothing at all is shown that is told";
 }
 
 }  // namespace

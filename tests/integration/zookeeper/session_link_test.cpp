@@ -71,6 +71,20 @@ TEST_F(ZooKeeperLink, AnAnswerThatIsLostIsNoAnswer_F078) {
   EXPECT_EQ(no.why, Errc::unavailable);
 }
 
+// Servers may forget to answer until somebody says something (ZOOKEEPER-4537). The next beat is in 50 s.
+TEST_F(ZooKeeperLink, AnAnswerThatIsLateIsAskedAfter) {
+  Session& session = bench_.open(url("?session=5m"));
+  proxy_.hold(Way::to_client);
+  const auto said = proxy_.traffic(Way::to_server).came;
+  auto told = asked(session, {{.op = Op::exists, .path = base_}});
+  const std::uint64_t kQuestion =
+      4 + 8 + 4 + base_.size() + 1;  // length, xid and number, path, watch
+  ASSERT_TRUE(proxy_.until_came(Way::to_server, said + kQuestion)) << "the question";
+  EXPECT_TRUE(proxy_.until_came(Way::to_server, said + kQuestion + 1)) << "a ping behind it";
+  proxy_.release(Way::to_client);
+  EXPECT_TRUE(std::holds_alternative<Answers>(told.get()));
+}
+
 TEST_F(ZooKeeperLink, WithoutAConnectionQuestionsFailAtOnce) {
   Session& session = bench_.open(url("?session=60s"));
   proxy_.refuse();

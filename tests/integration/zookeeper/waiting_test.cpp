@@ -213,6 +213,40 @@ TEST_F(ZookeeperLines, RefreshingAPlaceIsOneQuestion) {
   }
 }
 
+// Of those who wait each would be told the names of all, every few seconds.
+TEST_F(ZookeeperLines, ALongLineIsNotReadToRefreshAPlace_F088) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest first = request(alice, 1);
+  const std::uint64_t fence = granted(alice, first).fence;
+  constexpr std::uint64_t kLast = 200;
+  for (std::uint64_t i = 1; i <= kLast; ++i) refused(bob, request(bob, i, true));
+  const auto listings = all_->listings();
+  const auto asked = bob.tree->questions();
+  const Refused no = refused(bob, request(bob, kLast, true));
+  EXPECT_EQ(no.ahead, kLast - 1);
+  EXPECT_EQ(no.waiting, kLast);
+  EXPECT_EQ(no.holder->owner, first.record.owner);
+  EXPECT_EQ(bob.tree->questions(), asked + 1);
+  EXPECT_EQ(all_->listings(), listings);
+
+  // It stands as long as it is refreshed, and no longer.
+  for (int i = 0; i < 3; ++i) {
+    let_pass(kLease / 2);
+    EXPECT_TRUE(renews(alice, first, fence));
+    refused(bob, request(bob, kLast, true));
+  }
+  EXPECT_EQ(nodes().size(), 2U) << "the others are nobody's any more";
+  EXPECT_EQ(refused(bob, request(bob, kLast, true)).ahead, 0U) << "and now it is read";
+
+  for (std::uint64_t i = kLast + 1; i <= 2 * kLast; ++i) refused(bob, request(bob, i, true));
+  remove_foreign(node_of(request(bob, 2 * kLast)));
+  refused(bob, request(bob, 2 * kLast, true));
+  EXPECT_EQ(nodes().size(), kLast + 2) << "what somebody deleted is made again";
+  EXPECT_TRUE(releases(alice, first, fence));
+  granted(bob, request(bob, kLast));
+}
+
 // ---- revocation ----
 
 TEST_F(ZookeeperLines, WhatCuratorAsksForIsHonoured) {

@@ -94,6 +94,11 @@ void MemoryEnsemble::reap() {
   tell(told);
 }
 
+void MemoryEnsemble::set_created(const std::string& path, std::int32_t children) {
+  const std::lock_guard lock(mutex_);
+  nodes_.at(path).created = children;
+}
+
 void MemoryEnsemble::tell(const Tolds& told) {
   for (const Told& each : told) {
     if (auto* const listener = each.tree->listener_.load()) listener->fired(each.path, each.event);
@@ -130,7 +135,9 @@ Reply MemoryEnsemble::create(const Request& request, std::int64_t session, std::
   const bool lasts = node.container || request.mode == Mode::persistent;
   node.stat.ephemeral_owner = lasts ? 0 : session;
   node.stat.data_length = static_cast<std::int32_t>(request.data.size());
-  ++parent->second.created;
+  // A server's counter goes on below zero.
+  parent->second.created =
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(parent->second.created) + 1U);
   parent->second.had_children = true;
   parent->second.children.insert(name_of(path));
   parent->second.stat.num_children = static_cast<std::int32_t>(parent->second.children.size());
@@ -183,6 +190,7 @@ Reply MemoryEnsemble::execute(const Request& request, std::int64_t session, std:
   Reply reply;
   if (request.op == Op::get_data) reply.data = node.data;
   if (request.op == Op::get_children) {
+    ++listings_;
     reply.children = {node.children.begin(), node.children.end()};
   }
   if ((request.op == Op::check || request.op == Op::set_data) && other) {
@@ -206,7 +214,8 @@ std::vector<Reply> MemoryEnsemble::execute(const std::vector<Request>& requests,
                                            std::int64_t session, MemoryTree* asker, Tolds& told) {
   std::vector<Reply> replies;
   for (const Request& each : requests) {
-    replies.push_back(execute(each, session, ++zxid_, asker, told));
+    const auto refused = asker->refusal_of(each.op);
+    replies.push_back(refused ? failed(*refused) : execute(each, session, ++zxid_, asker, told));
     replies.back().zxid = zxid_;
   }
   return replies;
@@ -309,6 +318,18 @@ void MemoryTree::remember_listing(const std::string& path) {
   std::vector<std::string> children = all_->children(path);
   const std::lock_guard lock(mutex_);
   old_listings_[path] = std::move(children);
+}
+
+void MemoryTree::refuse_next(Op op, Code code) {
+  const std::lock_guard lock(mutex_);
+  refused_[op] = code;
+}
+
+std::optional<Code> MemoryTree::refusal_of(Op op) {
+  const std::lock_guard lock(mutex_);
+  const auto found = refused_.extract(op);
+  if (!found) return std::nullopt;
+  return found.mapped();
 }
 
 void MemoryTree::ask(std::vector<Request> requests, TimePoint, bool, std::int64_t only_in,

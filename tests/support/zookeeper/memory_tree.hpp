@@ -36,11 +36,14 @@ class MemoryEnsemble {
   std::optional<std::string> data(const std::string& path) const;
   std::optional<zk::Stat> stat(const std::string& path) const;
   std::size_t watches() const;
+  std::uint64_t listings() const { return listings_; }  // that were asked for
   // As somebody without our code would.
   zk::Reply do_it(const zk::Request&, std::int64_t session = 1);
 
   // Empty containers go, as the server takes them away every minute; and the sequence numbers with them.
   void reap();
+  // As if so many children had been made below this node.
+  void set_created(const std::string& path, std::int32_t children);
 
  private:
   friend class MemoryTree;
@@ -78,6 +81,7 @@ class MemoryEnsemble {
   const store::Clock& clock_;
   mutable std::mutex mutex_;
   std::map<std::string, Node> nodes_{{"/", {}}};
+  std::atomic<std::uint64_t> listings_{0};
   std::int64_t zxid_ = 100;
   std::int64_t sessions_ = 1000;
   std::map<std::string, std::set<MemoryTree*>> data_watches_;
@@ -111,6 +115,8 @@ class MemoryTree final : public zk::Tree {
   void expire_here_only();
   // The next listing of this path shows what it showed at that moment, as a follower that is behind would.
   void remember_listing(const std::string& path);
+  // The server refuses the next one of these: it is not done. Not of those that are asked as one.
+  void refuse_next(zk::Op, zk::Code);
   void set_valid_for(Duration valid) { valid_for_ = valid; }
   std::uint64_t questions() const { return questions_; }  // round trips
   bool kept_valid() const { return kept_valid_; }
@@ -135,6 +141,7 @@ class MemoryTree final : public zk::Tree {
            const std::function<void(zk::Outcome)>&);
   void run(const std::vector<zk::Request>&, bool as_one, bool heard, std::int64_t only_in,
            const std::function<void(zk::Outcome)>&);
+  std::optional<zk::Code> refusal_of(zk::Op);
   void begin_session();
   void remove_now();
   Wire wire() const;
@@ -160,6 +167,7 @@ class MemoryTree final : public zk::Tree {
   std::deque<Task> held_;
   std::vector<Removal> removals_;
   std::map<std::string, std::vector<std::string>> old_listings_;
+  std::map<zk::Op, zk::Code> refused_;
 };
 
 }  // namespace holdfast::test

@@ -12,6 +12,7 @@
 //   WHO revoke NODE                          asked                  of whoever holds by that node
 //   WHO participants PATH                    the nodes of a mutex, in their order
 //   WHO pairs PATH THREADS MS one|each       how often per second, and the median in us; each: PATH0, PATH1, …
+//   WHO count FILE PATH TIMES                counted                raises the number in the file, under the mutex; -: without
 //   WHO session                              its number
 //   WHO expire                               expired                its own session, as seen from the server
 //
@@ -20,6 +21,7 @@
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.io.RandomAccessFile;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -116,6 +118,8 @@ public final class CuratorPeer {
           return String.join(" ", new InterProcessMutex(client, words[2]).getParticipantNodes());
         case "pairs":
           return measure(words[2], Integer.parseInt(words[3]), ms(words[4]), words[5].equals("each"));
+        case "count":
+          return count(words[2], words[3], Integer.parseInt(words[4]));
         case "session":
           return Long.toString(zooKeeper().getSessionId());
         case "expire":
@@ -159,6 +163,18 @@ public final class CuratorPeer {
       leases.computeIfAbsent(path, name -> new ArrayList<>()).addAll(taken);
       return "held";
     }
+
+    private String count(String file, String path, int times) throws Exception {
+      boolean guarded = !path.equals("-");
+      try (RandomAccessFile number = new RandomAccessFile(file, "rw")) {
+        for (int i = 0; i < times; ++i) {
+          if (guarded) lock("mutex", path).acquire();
+          raise(number);
+          if (guarded) lock("mutex", path).release();
+        }
+      }
+      return "counted";
+    }
   }
 
   private static long ms(String text) {
@@ -167,6 +183,17 @@ public final class CuratorPeer {
 
   private ZooKeeper zooKeeper() throws Exception {
     return client.getZookeeperClient().getZooKeeper();
+  }
+
+  // Ten digits, read and written without any care: only a lock keeps the number right.
+  private static void raise(RandomAccessFile number) throws Exception {
+    byte[] digits = new byte[10];
+    number.seek(0);
+    number.readFully(digits);
+    Thread.yield();
+    long raised = Long.parseLong(new String(digits)) + 1;
+    number.seek(0);
+    number.write(String.format("%010d", raised).getBytes());
   }
 
   // A second connection that says it is the same session, and ends it.
