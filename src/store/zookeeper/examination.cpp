@@ -52,7 +52,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
 
   void begin() {
     sent_ = ground_.clock.now();
-    ask({{.op = Op::sync, .path = "/"}}, &Examination::synced);
+    ask({agreement()}, &Examination::agreed);
   }
 
  private:
@@ -71,7 +71,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
     findings_.push_back({level, std::move(subject), std::move(text)});
   }
 
-  void synced(const Answers&) {
+  void agreed(const Answers&) {
     const Duration trip = ground_.clock.now() - sent_;
     const Duration timeout = ground_.tree.timeout();
     const bool other = what_.asked_timeout > Duration::zero() && timeout != what_.asked_timeout;
@@ -98,7 +98,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
              " are given in full, longer ones as far as the session is known to live");
     const bool slow = trip > timeout / 12;
     find(slow ? Level::warning : Level::fact, "round trip",
-         "the leader answered after " + in_fractions_of_ms(trip) +
+         "a majority of the servers agreed after " + in_fractions_of_ms(trip) +
              (slow ? "; that leaves little of the session timeout: ask for a longer one" : ""));
     look_at_the_ensemble();
   }

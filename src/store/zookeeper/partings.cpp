@@ -63,7 +63,7 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
     const GrantRequest& claim = place_->terms;
     std::vector<std::string> folders{ground_.layout.line(claim.kind, claim.name)};
     if (claim.kind == Kind::semaphore) folders.push_back(ground_.layout.leases(claim.name));
-    std::vector<Request> requests{{.op = Op::sync, .path = folders.front()}};
+    std::vector<Request> requests{agreement()};
     for (const std::string& each : folders) {
       requests.push_back({.op = Op::get_children, .path = each});
     }

@@ -110,7 +110,7 @@ void PermitAttempt::created(const Answers& answers) {
 // ---- may be there ----
 
 void PermitAttempt::search() {
-  ask({{.op = Op::sync, .path = line_path_},
+  ask({agreement(),
        {.op = Op::get_children, .path = line_path_},
        {.op = Op::get_children, .path = leases_path_}},
       &PermitAttempt::searched);

@@ -3,18 +3,18 @@
 namespace holdfast::store::zookeeper {
 namespace {
 
-// Reads are answered by whichever server we speak to.
-bool is_the_leaders(Op op) {
+// Reads are answered by whichever server we speak to, a sync by its leader alone.
+bool needs_a_majority(Op op) {
   switch (op) {
     case Op::exists:
     case Op::get_data:
     case Op::get_children:
+    case Op::sync:
       return false;
     case Op::create:
     case Op::create_container:
     case Op::remove:
     case Op::set_data:
-    case Op::sync:
     case Op::check:
       return true;
   }
@@ -65,13 +65,13 @@ void Question::read_too_much(const AnswerHead& head) {
   }
 }
 
-// An error that we do not know may be our own server's.
-bool Question::leader_answered() const {
-  bool answered = false;
+// A change that is refused is agreed to like one that is made. An error that we do not know may be our own server's.
+bool Question::is_agreed() const {
+  bool agreed = false;
   for_each([&](const Request& request, Code code) {
-    answered |= is_the_leaders(request.op) && code != Code::other && code != Code::too_large;
+    agreed |= needs_a_majority(request.op) && code != Code::other && code != Code::too_large;
   });
-  return answered;
+  return agreed;
 }
 
 }  // namespace holdfast::store::zookeeper

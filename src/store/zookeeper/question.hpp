@@ -71,8 +71,8 @@ class Question final : public transport::Asker {
   bool read(const AnswerHead&, std::string_view body);
   // The answer was longer than anybody wants.
   void read_too_much(const AnswerHead&);
-  // Once it was read: whether the leader has had a part in it.
-  bool leader_answered() const;
+  // Once it was read: whether a majority of the servers has agreed to it.
+  bool is_agreed() const;
   // Calls tell(request, code) for each of its requests.
   template <class Tell>
   void for_each(Tell tell) const {

@@ -91,9 +91,9 @@ bool QueueAttempt::adopt(const std::string& node, std::int64_t czxid) {
 
 // ---- may be there ----
 
-// A follower that is behind might not show what was made already; hence the sync.
+// A server that is behind, or was deposed, might not show what was made already.
 void QueueAttempt::search() {
-  ask({{.op = Op::sync, .path = parent_}, {.op = Op::get_children, .path = parent_}},
+  ask({agreement(), {.op = Op::get_children, .path = parent_}},
       &QueueAttempt::searched);
 }
 

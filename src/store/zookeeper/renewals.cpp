@@ -18,7 +18,7 @@ class Batch : public std::enable_shared_from_this<Batch> {
   }
 
   void begin() {
-    std::vector<Request> requests{{.op = Op::sync, .path = "/"}};
+    std::vector<Request> requests{agreement()};
     {
       const auto guard = ground_.places.lock();
       session_ = ground_.tree.session();

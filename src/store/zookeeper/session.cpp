@@ -221,7 +221,7 @@ void Session::nudge() {
 
 void Session::beat() {
   bool silent = false;
-  bool syncs = false;
+  bool proves = false;
   bool pings = false;
   {
     const std::lock_guard lock(mutex_);
@@ -231,11 +231,11 @@ void Session::beat() {
     // It is looked at with each beat only, and what was said with one of them was said a little after it.
     const Duration enough = patience() * 3 / 4;
     silent = lacks_watches_ || (waits_since_ && clock_.now() - *waits_since_ >= enough);
-    syncs = kept_valid_;
+    proves = kept_valid_;
     pings = !kept_valid_ && even_beat_;
   }
   if (silent) return shared_.hang_up();
-  if (syncs) send_sync();
+  if (proves) send_proof();
   if (pings) send_ping();
   send_leavings();
 }
@@ -246,9 +246,8 @@ Duration Session::patience() const {
   return kept_valid_ ? std::max(timeout_ / 6, std::min<Duration>(most, 500ms)) : most;
 }
 
-void Session::send_sync() {
-  ask({{.op = Op::sync, .path = "/"}}, later(clock_.now(), timeout() / 3), false, 0,
-      [](const Outcome&) {});
+void Session::send_proof() {
+  ask({agreement()}, later(clock_.now(), timeout() / 3), false, 0, [](const Outcome&) {});
 }
 
 void Session::send_ping() {

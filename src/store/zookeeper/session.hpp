@@ -34,14 +34,15 @@ class Question;
 //
 //                       connected                       not connected
 //   a question          is sent                         fails at once, as not executed
-//   the beat, T/6       a sync if somebody holds or     nothing
-//                       waits, else every other time
-//                       a ping; deletes that are due
+//   the beat, T/6       a proof if somebody holds or    nothing
+//                       waits (agreement()), else
+//                       every other time a ping;
+//                       deletes that are due
 //   an answer is late   a ping: see Nudge                nothing
 //   silence             hangs up
 //   the stream ends     -> not connected, dials: another server first
 //   a server welcomes   –                               -> connected. Watches are set again before any
-//   the same session                                    question; then deletes are sent again
+//   the same session                                    question; then a proof as with the beat, and deletes
 //   it has ended        –                               the listener is told; a new one is opened
 //   nobody welcomes us  –                               a new one is tried as well: the servers may
 //   for longer than T                                   have lost what we have seen
@@ -116,7 +117,8 @@ class Session final : public Tree, transport::Language {
   void nudge();
   void nudge_at(TimePoint);
   Duration patience() const;
-  void send_sync();
+  void speak_first();
+  void send_proof();
   void send_ping();
   void send_leavings();
   void send_leaving(const std::string& path, std::int64_t session);

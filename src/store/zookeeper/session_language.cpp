@@ -58,23 +58,39 @@ std::string Session::begun(std::uint64_t stream) {
   reader_.reset();
   const std::lock_guard lock(mutex_);
   const Dialled dialled = *std::exchange(dialled_, std::nullopt);
-  if (dialled.credentials.session != credentials_.session) end_session();
+  const bool goes_on = dialled.credentials.session == credentials_.session;
+  if (!goes_on) end_session();
   credentials_ = dialled.credentials;
   timeout_ = dialled.timeout;
   endpoint_ = dialled.endpoint;
-  standing_.opened(dialled.sent, dialled.timeout);
+  if (goes_on) {
+    standing_.goes_on(dialled.sent, dialled.timeout);
+  } else {
+    standing_.begins(dialled.sent, dialled.timeout);
+  }
   stream_ = stream;
   connected_ = true;
   lacks_watches_ = false;
   waits_since_.reset();
   try {
     std::string words = watches_.again(credentials_.last_zxid);
-    tasks_.post([this] { send_leavings(); });
+    tasks_.post([this] { speak_first(); });
     return words;
   } catch (const std::bad_alloc&) {
     lacks_watches_ = true;  // the next beat will try it with another connection
     return {};
   }
+}
+
+// What is held gets no older over the new connection than it has to.
+void Session::speak_first() {
+  bool proves = false;
+  {
+    const std::lock_guard lock(mutex_);
+    proves = connected_ && kept_valid_;
+  }
+  if (proves) send_proof();
+  send_leavings();
 }
 
 void Session::ended() {
@@ -206,8 +222,8 @@ void Session::note(const Question& question, const AnswerHead& head) {
   const std::lock_guard lock(mutex_);
   const TimePoint now = clock_.now();
   credentials_.last_zxid = std::max(credentials_.last_zxid, head.zxid);
-  if (question.leader_answered()) {
-    standing_.leader_answered(question.sent(), now);
+  if (question.is_agreed()) {
+    standing_.agreed(question.sent(), now);
   } else {
     standing_.answered(question.sent(), now);
   }

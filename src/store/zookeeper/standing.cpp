@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace holdfast::store::zookeeper {
 namespace {
@@ -20,18 +21,33 @@ constexpr std::size_t kMostContacts = 60;
 
 }  // namespace
 
-void Standing::opened(TimePoint sent, Duration timeout) {
+void Standing::begins(TimePoint sent, Duration timeout) {
+  *this = {};
   timeout_ = timeout;
+  heard_ = agreed_ = sent;
+}
+
+// Servers may differ in what they grant; the smaller one counts until it is known which the leader has heard.
+void Standing::goes_on(TimePoint sent, Duration timeout) {
+  broke();
+  timeout_ = std::min(timeout_, timeout);
+  hello_ = {sent, timeout};
+}
+
+void Standing::broke() {
+  hello_.reset();
   contacts_.clear();
-  heard_ = std::max(heard_.value_or(sent), sent);
-  answer_ = std::max(answer_.value_or(sent), sent);
 }
 
 void Standing::answered(TimePoint sent, TimePoint now) { note({sent, now}); }
 
-void Standing::leader_answered(TimePoint sent, TimePoint now) {
-  if (!heard_) return;
-  answer_ = std::max(answer_.value_or(sent), sent);
+void Standing::agreed(TimePoint sent, TimePoint now) {
+  if (!heard_ || !agreed_) return;
+  agreed_ = std::max(*agreed_, sent);
+  if (const auto hello = std::exchange(hello_, std::nullopt)) {
+    heard_ = std::max(*heard_, hello->sent);
+    timeout_ = hello->timeout;
+  }
   while (!contacts_.empty() && later(contacts_.front().answered, report_time(timeout_)) <= sent) {
     heard_ = std::max(*heard_, contacts_.front().sent);
     contacts_.pop_front();
@@ -47,8 +63,8 @@ void Standing::note(Contact contact) {
 }
 
 TimePoint Standing::valid_until() const {
-  if (!heard_ || !answer_) return TimePoint::min();
-  return std::min(later(*heard_, timeout_), later(*answer_, timeout_ / 2)) - allowance(timeout_);
+  if (!heard_ || !agreed_) return TimePoint::min();
+  return std::min(later(*heard_, timeout_), later(*agreed_, timeout_ / 2)) - allowance(timeout_);
 }
 
 }  // namespace holdfast::store::zookeeper

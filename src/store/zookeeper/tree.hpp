@@ -53,6 +53,11 @@ struct Request {
   bool watch = false;            // exists, get_data, get_children: tell once when that changes
 };
 
+// Changes nothing, and is agreed to by a majority of the servers like every change. What is read behind it shows all that
+// was agreed to before it was sent. A sync is answered by what our server takes for the leader: one that the others have
+// deposed, and that has not heard of it, goes on answering.
+inline Request agreement() { return {.op = Op::check, .path = "/"}; }
+
 // How one request went.
 enum class Code : std::uint8_t {
   ok,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "integration/zookeeper/lock_faults.hpp"
@@ -86,6 +87,41 @@ TEST_F(ZooKeeperLockEnsemble, AFollowerThatIsCutOffKeepsNobodyHoldingPastAnother
   ensemble_.join(follower);
   EXPECT_TRUE(next->verify());
   EXPECT_FALSE(hold.valid());
+}
+
+// A leader that the others have given up, and that has not heard of it: it answers its own clients, syncs too, for as
+// long as it would wait for a follower. The new one gives each session its whole time anew, and then ends it.
+TEST(ZooKeeperDeposedLeader, KeepsNobodyHoldingPastAnothersGrant_F081_F089) {
+  ZookeeperEnsemble ensemble({.each = {.tick = 1s}, .silence = 25s});
+  const std::size_t old = ensemble.leader();
+  const auto open = [](const std::string& hosts, const char* options) {
+    return connect("zk://" + hosts + options, {.patience = kSoon}).value();
+  };
+  const Client client = open(ensemble[old].host(), "?session=3s");
+  const auto hold = client.mutex("lock").acquire().value();
+  LineOnServer seen(Address::tcp(ensemble[old].port()), "/lock");
+  expect_renewed(hold);
+
+  ensemble.depose(old);
+  const Client other = open(ensemble.hosts_without(old), "?session=30s");
+  auto waiting = other.mutex("lock").async_acquire({.wait = kSoon});
+  TimePoint valid_until{};
+  TimePoint not_yet{};  // another has it
+  for (TimePoint now = boot_now(); !waiting.ready(); now = boot_now()) {
+    not_yet = now;
+    valid_until = std::max(valid_until, hold.valid_until());
+    std::this_thread::sleep_for(1ms);
+  }
+  const auto next = std::move(waiting).get();
+  ASSERT_TRUE(next) << next.error().text();
+  EXPECT_FALSE(hold.valid());
+  EXPECT_LT(valid_until, not_yet);
+  EXPECT_GT(next->fence(), hold.fence());
+  std::printf("it was valid until %lld ms before another had it\n",
+              static_cast<long long>((not_yet - valid_until) / 1ms));
+  seen.raw().sync();
+  EXPECT_EQ(seen.size(), 1U) << "so it would be if we believed that server: it shows the old holder";
+  EXPECT_TRUE(comes_to_be_lost(hold));
 }
 
 // A pause of the network that is shorter than the session costs no more than the time: what was lost by our own clock

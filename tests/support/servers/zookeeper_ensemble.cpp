@@ -76,9 +76,15 @@ Words ZookeeperEnsemble::view_of(std::size_t which, const EnsembleOptions& optio
 }
 
 std::string ZookeeperEnsemble::hosts() const {
-  std::string all;
-  for (const auto& server : servers_) all.append(all.empty() ? "" : ",").append(server->host());
-  return all;
+  return hosts_without(kSize);
+}
+
+std::string ZookeeperEnsemble::hosts_without(std::size_t one) const {
+  std::string others;
+  for (const std::size_t i : all_but(one)) {
+    others.append(others.empty() ? "" : ",").append(servers_[i]->host());
+  }
+  return others;
 }
 
 std::string ZookeeperEnsemble::new_base() { return servers_.front()->new_base(); }
@@ -99,16 +105,27 @@ void ZookeeperEnsemble::until_all_serve() const {
   for (const auto& server : servers_) server->wait_until_it_serves();
 }
 
-void ZookeeperEnsemble::cut_off(std::size_t one) {
-  for (std::size_t other = 0; other < kSize; ++other) {
-    if (other != one) cut(one, other);
+std::vector<std::size_t> ZookeeperEnsemble::all_but(std::size_t one) const {
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < kSize; ++i) {
+    if (i != one) others.push_back(i);
   }
+  return others;
+}
+
+void ZookeeperEnsemble::cut_off(std::size_t one) {
+  for (const std::size_t other : all_but(one)) cut(one, other);
 }
 
 void ZookeeperEnsemble::join(std::size_t one) {
-  for (std::size_t other = 0; other < kSize; ++other) {
-    if (other != one) join(one, other);
-  }
+  for (const std::size_t other : all_but(one)) join(one, other);
+}
+
+void ZookeeperEnsemble::depose(std::size_t leader) {
+  cut_off(leader);
+  for (const std::size_t other : all_but(leader)) servers_[other]->kill();
+  for (const std::size_t other : all_but(leader)) servers_[other]->restart();
+  for (const std::size_t other : all_but(leader)) servers_[other]->wait_until_it_serves();
 }
 
 void ZookeeperEnsemble::set_cut(std::size_t one, std::size_t other, bool cut) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "support/net/proxy.hpp"
 #include "support/servers/server_process.hpp"
@@ -41,6 +42,7 @@ class ZookeeperEnsemble {
   // until_all_serve().
   ZookeeperServer& operator[](std::size_t which) { return *servers_.at(which); }
   std::string hosts() const;  // of all: "127.0.0.1:2181,127.0.0.1:2182,…"
+  std::string hosts_without(std::size_t one) const;
   std::string new_base();
 
   // Waits until there is one. Who leads may have changed when this returns if something was done to them.
@@ -54,6 +56,9 @@ class ZookeeperEnsemble {
   void join(std::size_t one, std::size_t other) { set_cut(one, other, false); }
   void cut_off(std::size_t one);
   void join(std::size_t one);
+  // Cuts off the one that leads and lets the others begin anew, which serve when this returns. It is not told, and
+  // goes on as the leader it was until it has missed them for the time of a silence.
+  void depose(std::size_t leader);
 
  private:
   // Where one server listens for the others: as a leader, and when leaders are elected.
@@ -69,6 +74,7 @@ class ZookeeperEnsemble {
   };
 
   Ways& ways(std::size_t from, std::size_t to) { return *ways_.at(from).at(to); }
+  std::vector<std::size_t> all_but(std::size_t one) const;
   void set_cut(std::size_t one, std::size_t other, bool cut);
   void send_callers_back_through_proxies();
   Words view_of(std::size_t which, const EnsembleOptions&);

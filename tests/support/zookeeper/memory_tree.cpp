@@ -371,8 +371,9 @@ void MemoryTree::run(const std::vector<Request>& requests, bool as_one, bool hea
   Answers answers;
   {
     std::map<std::string, std::vector<std::string>> old;
-    const bool synced = std::any_of(requests.begin(), requests.end(),
-                                    [](const Request& each) { return each.op == Op::sync; });
+    const bool synced = std::any_of(requests.begin(), requests.end(), [](const Request& each) {
+      return each.op == Op::sync || each.op == Op::check;
+    });
     {
       const std::lock_guard lock(mutex_);
       if (synced) old_listings_.clear();
