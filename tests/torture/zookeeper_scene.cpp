@@ -136,7 +136,19 @@ class ZookeeperScene final : public Scene {
         [this] { bring_back(); });
     add(
         all, "leader_cut_off", "the leader does not reach the others, but its clients",
-        [this] { cut_off(ensemble_->leader()); }, [this] { join(); });
+        [this] { cut_off(ensemble_->leader()); },
+        [this] {
+          struck_.at_least(2 * kSilence);  // the others have another one by then
+          join();
+        });
+    add(
+        all, "leader_deposed",
+        "the others begin anew without their leader, who does not hear of it",
+        [this] {
+          struck_.begin(ensemble_->leader());
+          ensemble_->depose(struck_.which());
+        },
+        [this] { join(); });
     add(
         all, "follower_cut_off", "a follower does not reach the others, but its clients",
         [this] { cut_off(ensemble_->a_follower()); }, [this] { join(); });

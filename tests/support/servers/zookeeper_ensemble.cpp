@@ -75,9 +75,7 @@ Words ZookeeperEnsemble::view_of(std::size_t which, const EnsembleOptions& optio
   return lines;
 }
 
-std::string ZookeeperEnsemble::hosts() const {
-  return hosts_without(kSize);
-}
+std::string ZookeeperEnsemble::hosts() const { return hosts_without(kSize); }
 
 std::string ZookeeperEnsemble::hosts_without(std::size_t one) const {
   std::string others;
