@@ -14,7 +14,6 @@ using namespace std::chrono_literals;
 
 constexpr std::uint16_t kPort = 2181;
 constexpr std::uint16_t kTlsPort = 2281;
-constexpr Duration kShortestSession = 100ms;
 constexpr Duration kLongestSession = 1h;
 
 Error wrong(std::string text) { return Error(Errc::invalid_argument, std::move(text)); }
@@ -24,7 +23,8 @@ Result<Duration> session_of(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, text.data() + text.size());
   Duration length{};
-  if (error == std::errc()) {
+  const bool fits = number <= kLongestSession / 1ms;  // in any unit
+  if (error == std::errc() && fits) {
     if (unit == "ms") length = std::chrono::milliseconds(number);
     if (unit == "s") length = std::chrono::seconds(number);
     if (unit == "m") length = std::chrono::minutes(number);

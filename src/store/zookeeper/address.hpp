@@ -25,6 +25,9 @@
 
 namespace holdfast::store::zookeeper {
 
+// Shorter ones leave no time for anything.
+inline constexpr Duration kShortestSession = std::chrono::milliseconds(100);
+
 struct Address {
   std::vector<transport::Endpoint> endpoints{};  // at least one
   bool tls = false;

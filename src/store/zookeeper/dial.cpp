@@ -40,6 +40,10 @@ class Introduction {
       return Error(Errc::unavailable, "it opens no session");
     }
     dialled.timeout = std::chrono::milliseconds(welcome->timeout_ms);
+    if (dialled.timeout < kShortestSession) {
+      return Error(Errc::protocol, "it grants sessions of " + std::to_string(welcome->timeout_ms) +
+                                       " ms, which is too short to hold anything");
+    }
     dialled.credentials.session = welcome->session;
     dialled.credentials.password = std::move(welcome->password);
     if (auto known = introduce(*stream); !known) return known.error();

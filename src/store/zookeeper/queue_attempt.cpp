@@ -93,8 +93,7 @@ bool QueueAttempt::adopt(const std::string& node, std::int64_t czxid) {
 
 // A server that is behind, or was deposed, might not show what was made already.
 void QueueAttempt::search() {
-  ask({agreement(), {.op = Op::get_children, .path = parent_}},
-      &QueueAttempt::searched);
+  ask({agreement(), {.op = Op::get_children, .path = parent_}}, &QueueAttempt::searched);
 }
 
 void QueueAttempt::searched(const Answers& answers) {

@@ -63,8 +63,8 @@ class Standing {
   Duration timeout_{};
   std::optional<TimePoint> heard_;   // the leader has heard of us since
   std::optional<TimePoint> agreed_;  // the sending of the last question that was agreed to
-  std::optional<Hello> hello_;       // that opened this connection, if nothing was agreed to over it
-  std::deque<Contact> contacts_;     // over it, not known to be reported
+  std::optional<Hello> hello_;    // that opened this connection, if nothing was agreed to over it
+  std::deque<Contact> contacts_;  // over it, not known to be reported
 };
 
 }  // namespace holdfast::store::zookeeper

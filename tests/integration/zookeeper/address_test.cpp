@@ -78,6 +78,7 @@ TEST(ZooKeeperAddress, SaysWhatIsWrongAndNeverThePassword_F137_F138) {
                           "zk://u:secret@h?session=61m",
                           "zk://u:secret@h?session=-1s",
                           "zk://u:secret@h?session=99999999999s",
+                          "zk://u:secret@h?session=307445735m",
                           "zk://u:secret@h?fence=on",
                           "zk://u:secret@h?names=deep",
                           "zk://u:secret@h?ca=/x",

@@ -58,7 +58,8 @@ class CuratorCount : public CuratorBench {
     }
   }
   void hear_java() {
-    for (int i = 0; i < kJavaThreads; ++i) EXPECT_EQ(java().answer(person(i)), "counted");
+    for (int i = 0; i < kJavaThreads; ++i)
+      EXPECT_EQ(java().answer(person(i), std::chrono::minutes(2)), "counted");
   }
   static std::vector<std::thread> start(const std::function<void(int)>& work) {
     std::vector<std::thread> threads;
@@ -86,7 +87,7 @@ TEST_F(CuratorCount, IsExactWithThreadsOfJavaAndOursUnderTheLock) {
     const Client& client = i % 2 == 0 ? one : other;
     const Order order = i < 2 ? Order::any : Order::fifo;
     for (int round = 0; round < kRounds; ++round) {
-      auto hold = client.mutex("lock").acquire({.wait = kSoon, .order = order});
+      auto hold = client.mutex("lock").acquire({.wait = std::chrono::minutes(2), .order = order});
       if (!hold) {
         ++errors;
         std::fprintf(stderr, "%s\n", hold.error().text().c_str());

@@ -120,7 +120,8 @@ TEST(ZooKeeperDeposedLeader, KeepsNobodyHoldingPastAnothersGrant_F081_F089) {
   std::printf("it was valid until %lld ms before another had it\n",
               static_cast<long long>((not_yet - valid_until) / 1ms));
   seen.raw().sync();
-  EXPECT_EQ(seen.size(), 1U) << "so it would be if we believed that server: it shows the old holder";
+  EXPECT_EQ(seen.size(), 1U)
+      << "so it would be if we believed that server: it shows the old holder";
   EXPECT_TRUE(comes_to_be_lost(hold));
 }
 

@@ -27,6 +27,7 @@ namespace holdfast::test {
 
 using namespace std::chrono_literals;
 using store::NoAnswer;
+using store::zookeeper::agreement;
 using store::zookeeper::Answers;
 using store::zookeeper::Code;
 using store::zookeeper::Event;

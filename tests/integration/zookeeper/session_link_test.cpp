@@ -96,13 +96,13 @@ TEST_F(ZooKeeperLink, WithoutAConnectionQuestionsFailAtOnce) {
   }));
   const Stopwatch watch;
   EXPECT_FALSE(no_answer(outcome_of(session, {{.op = Op::exists, .path = base_}})).executed);
-  EXPECT_LT(watch.elapsed(), 100ms);
+  EXPECT_LT(watch.elapsed(), 2s);
   proxy_.admit();
   EXPECT_TRUE(comes_back(session));
 }
 
 TEST_F(ZooKeeperLink, NonsenseIsTheEndOfAConnection_F011) {
-  Session& session = bench_.open(url());
+  Session& session = bench_.open(url("?session=60s"));  // no ping comes between
   const std::int64_t number = session.session();
   // The number of the answer is another one.
   proxy_.set(Way::to_client, {.rewrite = [](std::string& bytes) {
@@ -136,7 +136,7 @@ TEST_F(ZooKeeperLink, BytesMayComeOneByOne_F010) {
 // ---- silence ----
 
 TEST_F(ZooKeeperLink, SilenceIsTheEndOfAConnection_F005_F009) {
-  Session& session = bench_.open(url("?session=3s"));
+  Session& session = bench_.open(url("?session=6s"));
   session.keep_valid(true);
   const std::int64_t number = session.session();
   std::this_thread::sleep_for(1s);
@@ -145,20 +145,20 @@ TEST_F(ZooKeeperLink, SilenceIsTheEndOfAConnection_F005_F009) {
   const Stopwatch silence;
   ASSERT_TRUE(proxy_.until_connections(before + 1));
   EXPECT_GT(silence.elapsed(), 450ms);
-  EXPECT_LT(silence.elapsed(), 1500ms) << "soon enough for what is held";
+  EXPECT_LT(silence.elapsed(), 3s) << "soon enough for what is held";
   EXPECT_TRUE(comes_back(session));
   EXPECT_EQ(session.session(), number);
   EXPECT_GT(session.valid_until(), bench_.now());
 }
 
 TEST_F(ZooKeeperLink, SilenceIsNoticedWhenNobodyAsks_F014) {
-  Session& session = bench_.open(url("?session=3s"));
+  Session& session = bench_.open(url("?session=6s"));
   const std::int64_t number = session.session();
   const std::uint64_t before = proxy_.connections();
   for (const Way way : kBothWays) proxy_.set(way, {.drop = true}, before);
   const Stopwatch silence;
   ASSERT_TRUE(proxy_.until_connections(before + 1));
-  EXPECT_LT(silence.elapsed(), 3s);
+  EXPECT_LT(silence.elapsed(), 6s);
   EXPECT_TRUE(comes_back(session));
   EXPECT_EQ(session.session(), number);
 }
@@ -174,9 +174,9 @@ TEST_F(ZooKeeperLink, AQuestionThatIsOverdueIsTheEndOfAConnection_F009) {
 }
 
 TEST_F(ZooKeeperLink, AnIdleSessionLives) {
-  Session& session = bench_.open(url("?session=600ms"));
+  Session& session = bench_.open(url("?session=2s"));
   const std::int64_t number = session.session();
-  std::this_thread::sleep_for(3s);
+  std::this_thread::sleep_for(6s);
   EXPECT_EQ(ask(session, {.op = Op::exists, .path = base_}).code, Code::ok);
   EXPECT_EQ(session.session(), number);
   EXPECT_EQ(proxy_.connections(), 1U);
@@ -303,11 +303,13 @@ TEST_F(ZooKeeperLink, AnotherSessionFollowsTheOneThatHasEnded_F080) {
       outcome_of(session, {{.op = Op::create, .path = at("c")}}, session.session()));
   EXPECT_EQ(again.session, session.session());
   raw().create(at("b"));
+  ask(session,
+      {.op = Op::sync, .path = "/"});  // what was to be told is told before that is answered
   EXPECT_EQ(bench_.heard().count(), 0U) << "its watches have ended, too";
 }
 
 TEST_F(ZooKeeperLink, ASessionEndsByOurOwnClockWhileNobodyCanTellUs_F080_F081) {
-  Session& session = bench_.open(url("?session=1s"));
+  Session& session = bench_.open(url("?session=3s"));
   session.keep_valid(true);
   const std::int64_t first = session.session();
   ask(session, {.op = Op::create, .path = at("a"), .mode = Mode::ephemeral});
