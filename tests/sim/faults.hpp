@@ -35,7 +35,8 @@ namespace holdfast::sim {
   X(election, "the session store has no leader for a while, then another one")         \
   X(store_step, "the clock of the store is set forward or back")                       \
   X(amnesia, "the store forgets everything but the time")                              \
-  X(bad_rate, "the clock of a client runs up to a tenth too fast or too slow")
+  X(bad_rate, "the clock of a client runs up to a tenth too fast or too slow")         \
+  X(deposed_leader, "a leader is cut off, the others have a new one; it goes on answering")
 
 enum class Fault : std::uint8_t {
 #define X(name, text) name,

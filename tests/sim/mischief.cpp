@@ -14,14 +14,14 @@ constexpr Fault kKinds[] = {
     Fault::pause,       Fault::crash,          Fault::partition, Fault::reset,
     Fault::revoke,      Fault::stale_follower, Fault::close,     Fault::requests_cut,
     Fault::replies_cut, Fault::lost_watch,     Fault::vm_pause,  Fault::wall_step,
-    Fault::election,    Fault::store_step,     Fault::amnesia,
+    Fault::election,    Fault::store_step,     Fault::amnesia,   Fault::deposed_leader,
 };
 
 constexpr bool is_final(Fault fault) { return fault == Fault::crash || fault == Fault::close; }
 
 constexpr bool is_of_store(Fault fault) {
   return fault == Fault::revoke || fault == Fault::stale_follower || fault == Fault::election ||
-         fault == Fault::store_step || fault == Fault::amnesia;
+         fault == Fault::store_step || fault == Fault::amnesia || fault == Fault::deposed_leader;
 }
 
 }  // namespace
@@ -53,6 +53,9 @@ void Mischief::strike(Fault fault) {
   if (number == 0) return;
   const bool inside = victim.busy();
   if (fault == Fault::revoke && !stage_.server.revoke_one(random_)) return;
+  if (fault == Fault::deposed_leader && !stage_.server.depose_leader(stage_.world.now() + length)) {
+    return;
+  }
   stage_.faults.takes_place(number, fault, is_of_store(fault) ? kStoreLane : victim.node().number(),
                             inside);
   last_ = std::max(last_, stage_.world.now());
@@ -100,6 +103,8 @@ void Mischief::befall(Fault fault, Actor& victim, Time length) {
       return happens(kStoreLane);
     case Fault::stale_follower:
       stage_.server.cut_off_replica(random_, until);
+      return lasts(kStoreLane, Incident::other);
+    case Fault::deposed_leader:
       return lasts(kStoreLane, Incident::other);
     case Fault::election:
       stage_.server.elect(until);

@@ -55,6 +55,11 @@ Plan Plan::from_seed(std::uint64_t seed) {
     if (random.chance(40)) each = static_cast<std::uint32_t>(random.skewed(5, 200));
   }
   plan.leave_out_by_seed();
+  // Short, or few would hold something for so long that their session ends elsewhere meanwhile.
+  if (plan.likelihood(Fault::deposed_leader) != 0) {
+    plan.session_timeout =
+        std::max({plan.leases.front() / 4, millis(150), plan.longest_delay * 12});
+  }
   return plan;
 }
 
@@ -89,6 +94,7 @@ void Plan::leave_out_by_seed() {
   only_if(!session, Fault::duplicate);  // a stream has neither
   only_if(!session, Fault::reordered);
   only_if(session, Fault::election);
+  only_if(session, Fault::deposed_leader);
   const auto broken = broken_premise();
   for (const Fault fault : {Fault::store_step, Fault::amnesia, Fault::bad_rate}) {
     only_if(fault == broken, fault);

@@ -24,7 +24,7 @@ std::uint64_t spare_of(store::Kind kind) {
 }  // namespace
 
 SessionServer::SessionServer(World& world, const Plan& plan, std::uint64_t seed)
-    : SimServer(world), plan_(plan), random_(seed), followers_(plan.followers) {}
+    : SimServer(world), plan_(plan), random_(seed), replicas_(plan.followers + 1) {}
 
 store::Capabilities SessionServer::capabilities() const {
   return {.mutex_any = true,
@@ -51,13 +51,17 @@ Time SessionServer::hop() {
 
 bool SessionServer::is_cut_off(std::size_t replica) const {
   if (world().now() < no_leader_until_) return true;
-  return replica > 0 && world().now() < followers_[replica - 1].cut_until;
+  return world().now() < replicas_[replica].cut_until;
+}
+
+bool SessionServer::goes_on_alone(const Speaker& speaker) const {
+  return replicas_[speaker.replica].goes_on.contains(speaker.session);
 }
 
 void SessionServer::to_leader(std::size_t replica, Task task) {
   if (is_cut_off(replica)) return;
-  if (replica == 0) return task();
-  Follower& follower = followers_[replica - 1];
+  if (replica == leader_) return task();
+  Replica& follower = replicas_[replica];
   follower.last_arrival = std::max(world().now() + hop(), follower.last_arrival + 1);
   world().at(follower.last_arrival, [this, replica, task = std::move(task)]() mutable {
     if (!is_cut_off(replica)) task();
@@ -65,24 +69,63 @@ void SessionServer::to_leader(std::size_t replica, Task task) {
 }
 
 void SessionServer::from_leader(std::size_t replica, Task task) {
-  if (replica == 0) return task();
+  if (replica == leader_) return task();
   world().at(world().now() + hop(), [this, replica, task = std::move(task)]() mutable {
     if (!is_cut_off(replica)) task();
   });
 }
 
 void SessionServer::cut_off_replica(SeededRandom& random, Time until) {
-  const auto replica = static_cast<std::size_t>(1 + random.below(followers_.size()));
-  Follower& follower = followers_[replica - 1];
-  follower.cut_until = std::max(follower.cut_until, until);
+  const auto from_leader = static_cast<std::size_t>(1 + random.below(replicas() - 1));
+  const std::size_t replica = (leader_ + from_leader) % replicas();
   if (world().tracing())
     world().trace("store", "follower " + std::to_string(replica) + " is cut off");
+  cut_off(replica, until);
+}
+
+void SessionServer::cut_off(std::size_t replica, Time until) {
+  Time& cut_until = replicas_[replica].cut_until;
+  cut_until = std::max(cut_until, until);
   // When it is back it knows everything again, and its clients have to come anew.
-  world().at(follower.cut_until, [this, replica] {
+  world().at(cut_until, [this, replica] {
     if (is_cut_off(replica)) return;
+    replicas_[replica].goes_on.clear();
     catch_up(replica);
     for (SessionStore* each : stores_) each->hung_up(replica);
   });
+}
+
+bool SessionServer::depose_leader(Time until) {
+  const auto next = heir();
+  if (!next) return false;
+  Replica& deposed = replicas_[leader_];
+  deposed.tree = tree_;
+  deposed.behind.clear();
+  for (const auto& [client, session] : sessions_) {
+    if (session.alive) deposed.goes_on.insert(session.id);
+  }
+  if (world().tracing())
+    world().trace("store", "leader " + std::to_string(leader_) + " is cut off and does not notice");
+  cut_off(leader_, until);
+  const std::size_t old = std::exchange(leader_, *next);
+  for (std::size_t replica = 0; replica < replicas(); ++replica) {
+    if (replica == old) continue;
+    for (SessionStore* each : stores_) each->hung_up(replica);
+  }
+  take_over();
+  // Trouble in the network seldom comes alone: some of its clients come back to it.
+  world().at(world().now() + (until - world().now()) / 2, [this, old] {
+    for (SessionStore* each : stores_) each->hung_up(old);
+  });
+  return true;
+}
+
+// There may be more replicas, to which no client comes: one in reach is enough here.
+std::optional<std::size_t> SessionServer::heir() const {
+  for (std::size_t replica = 0; replica < replicas(); ++replica) {
+    if (replica != leader_ && !is_cut_off(replica)) return replica;
+  }
+  return std::nullopt;
 }
 
 void SessionServer::elect(Time until) {
@@ -103,13 +146,13 @@ void SessionServer::take_over() {
     session.heard = world().now();
     if (HOLDFAST_MODEL_BUG(election_ends_sessions)) expire(session);
   }
-  for (std::size_t replica = 1; replica < replicas(); ++replica) catch_up(replica);
+  for (std::size_t replica = 0; replica < replicas(); ++replica) catch_up(replica);
 }
 
 // ---- what followers know ----
 
 const SessionTree& SessionServer::known_to(std::size_t replica) const {
-  return replica == 0 ? tree_ : followers_[replica - 1].tree;
+  return replica == leader_ ? tree_ : replicas_[replica].tree;
 }
 
 void SessionServer::changed(const LockName& name) {
@@ -122,9 +165,10 @@ void SessionServer::changed(const LockName& name) {
                     "fence " + std::to_string(each.fence) + " is first, of " + number(each.owner));
     }
   }
-  tell_granted(0, name);
-  for (std::size_t i = 1; i <= followers_.size(); ++i) {
-    Follower& follower = followers_[i - 1];
+  tell_granted(leader_, name);
+  for (std::size_t i = 0; i < replicas(); ++i) {
+    if (i == leader_) continue;
+    Replica& follower = replicas_[i];
     follower.behind.insert(name);
     if (std::exchange(follower.catches_up, true)) continue;
     world().at(world().now() + hop(), [this, i] { catch_up(i); });
@@ -132,7 +176,7 @@ void SessionServer::changed(const LockName& name) {
 }
 
 void SessionServer::catch_up(std::size_t replica) {
-  Follower& follower = followers_[replica - 1];
+  Replica& follower = replicas_[replica];
   follower.catches_up = false;
   if (is_cut_off(replica)) return;
   const std::set<LockName> behind = std::exchange(follower.behind, {});
@@ -172,8 +216,8 @@ void SessionServer::tell_if_granted(const OwnerId& owner, Subscriber& subscriber
 // ---- sessions ----
 
 void SessionServer::hears(const Speaker& speaker) {
-  if (speaker.replica == 0) return hears_of(speaker.session);
-  Follower& follower = followers_[speaker.replica - 1];
+  if (speaker.replica == leader_) return hears_of(speaker.session);
+  Replica& follower = replicas_[speaker.replica];
   follower.heard.insert(speaker.session);
   if (std::exchange(follower.reports, true)) return;
   const Time tick = plan_.session_timeout / 8;
@@ -181,7 +225,7 @@ void SessionServer::hears(const Speaker& speaker) {
 }
 
 void SessionServer::report(std::size_t replica) {
-  Follower& follower = followers_[replica - 1];
+  Replica& follower = replicas_[replica];
   if (is_cut_off(replica)) {
     const Time tick = plan_.session_timeout / 8;
     return world().at(world().now() + tick, [this, replica] { report(replica); });
@@ -217,6 +261,8 @@ SessionServer::Standing SessionServer::standing(const Speaker& speaker) {
   if (!session.alive && HOLDFAST_MODEL_BUG(session_reborn)) give_back(session);
   if (!session.alive) return Standing::expired;
   session.connection = std::max(session.connection, speaker.connection);
+  // Who may have seen newer things is not let in by a replica that has not.
+  for (Replica& each : replicas_) each.goes_on.erase(speaker.session);
   return Standing::alive;
 }
 

@@ -9,6 +9,10 @@
 // A follower that is cut off from its leader still answers pings and still fires watches, from what
 // it knew then. Its clients do not notice; only questions for the leader stay unanswered.
 //
+// A leader that is cut off is deposed, and does not know it: the others have a new one at once, as after an
+// election. The old one answers whatever it can without a majority, from what it knew then: pings, reads, and
+// hellos of sessions that it knows. What a majority has to agree to stays unanswered.
+//
 // While a leader is elected nobody answers. The new one knows all that was done, and waits for a whole
 // timeout before it misses anybody.
 #pragma once
@@ -41,13 +45,17 @@ class SessionServer final : public SimServer {
   std::unique_ptr<SimStore> connect(const Link&) override;
   bool revoke_one(SeededRandom&) override;
   void cut_off_replica(SeededRandom&, Time until) override;
+  bool depose_leader(Time until) override;
   void elect(Time until) override;
   std::vector<check::Leftover> leftovers() const override;
   std::vector<check::Leftover> ghosts_of(std::uint32_t client) const override;
 
   // ---- at a replica ----
-  std::size_t replicas() const { return followers_.size() + 1; }  // number 0 is the leader
+  std::size_t replicas() const { return replicas_.size(); }
+  std::size_t leader() const { return leader_; }
   bool is_cut_off(std::size_t replica) const;
+  // The replica led until it was cut off, and goes on with this session as if it still did.
+  bool goes_on_alone(const Speaker&) const;
   void hears(const Speaker&);
   void subscribe(const store::ClaimKey&, SessionStore*, std::uint64_t watch, const Speaker&);
   void unsubscribe(const store::OwnerId& owner) { subscribers_.erase(owner); }
@@ -77,14 +85,15 @@ class SessionServer final : public SimServer {
     bool alive = true;
     std::map<store::LockName, Entries> lost{};  // what went with it
   };
-  struct Follower {
-    SessionTree tree;
+  struct Replica {
+    SessionTree tree;                  // if it does not lead
     std::set<store::LockName> behind;  // in these locks
     bool catches_up = false;           // soon
     std::set<SessionId> heard;         // since the last report
     bool reports = false;              // at the next tick
     Time cut_until = 0;
-    Time last_arrival = 0;  // at the leader
+    Time last_arrival = 0;        // at the leader
+    std::set<SessionId> goes_on;  // of a deposed leader: with these
   };
   struct Subscriber {
     SessionStore* store;
@@ -96,6 +105,7 @@ class SessionServer final : public SimServer {
 
   std::optional<store::Rejected> take_the_place(const store::GrantRequest&, const SessionId&);
   void changed(const store::LockName&);
+  void cut_off(std::size_t replica, Time until);
   void catch_up(std::size_t replica);
   void tell_granted(std::size_t replica, const store::LockName&);
   void tell_if_granted(const store::OwnerId&, Subscriber&);
@@ -104,6 +114,7 @@ class SessionServer final : public SimServer {
   void look_at(const SessionId&);
   void expire(Session&);
   void give_back(Session&);
+  std::optional<std::size_t> heir() const;
   void take_over();
   Time hop();
 
@@ -114,7 +125,8 @@ class SessionServer final : public SimServer {
   std::uint64_t spare_ = 0;  // of each grant: all locks of a schedule are of one kind
   SessionTree tree_;
   std::map<std::uint32_t, Session> sessions_;  // the newest of each client
-  std::vector<Follower> followers_;
+  std::vector<Replica> replicas_;
+  std::size_t leader_ = 0;
   std::map<store::OwnerId, Subscriber> subscribers_;
   std::vector<SessionStore*> stores_;
 };

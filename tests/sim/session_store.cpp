@@ -36,6 +36,7 @@ void SessionStore::come() {
   const auto replica = static_cast<std::size_t>(random().below(server_.replicas()));
   speakers_[connection()] = {{node().number(), session_}, connection(), replica};
   opened_ = false;
+  hello_.reset();
   contacts_.clear();
   heard_ = local_now();
   new_stream();
@@ -90,56 +91,67 @@ void SessionStore::send_beat() {
 void SessionStore::reaches_replica(const Beat& beat) {
   const std::size_t replica = beat.speaker.replica;
   server_.hears(beat.speaker);
-  if (server_.is_cut_off(replica)) {
-    // It cannot take in a newcomer, but whom it knows it answers as if nothing had happened.
-    if (!beat.opens) answer(beat, std::nullopt);
-    return;
-  }
+  const bool cut_off = server_.is_cut_off(replica);
+  // It cannot take in a newcomer, but whom it knows it answers as if nothing had happened.
+  if (cut_off && beat.opens && !server_.goes_on_alone(beat.speaker)) return;
   if (beat.opens) {
     for (const auto& [id, watched] : watches()) subscribe(id, watched.key);
   }
-  server_.to_leader(replica, [this, beat, replica] {
-    if (server_.is_superseded(beat.speaker)) return;
-    const Standing standing =
-        beat.opens ? server_.open(beat.speaker) : server_.standing(beat.speaker);
-    if (standing == Standing::alive) {
-      for (const auto& [owner, name] : beat.leaving) server_.remove(name, owner);
-    }
-    server_.from_leader(replica, [this, beat, standing] { answer(beat, standing); });
-  });
+  if (cut_off) return send_back(beat, {.standing = Standing::alive, .agreed = false});
+  server_.to_leader(replica, [this, beat] { reaches_leader(beat); });
 }
 
-void SessionStore::answer(const Beat& beat, std::optional<Standing> standing) {
+// Nobody but the leader is asked about a session that goes on: a majority agrees to new ones only, to
+// deletes, and to the beats behind the hello.
+void SessionStore::reaches_leader(const Beat& beat) {
+  if (server_.is_superseded(beat.speaker)) return;
+  const bool is_new = server_.standing(beat.speaker) == Standing::unknown;
+  const Standing standing =
+      beat.opens ? server_.open(beat.speaker) : server_.standing(beat.speaker);
+  if (standing == Standing::alive) {
+    for (const auto& [owner, name] : beat.leaving) server_.remove(name, owner);
+  }
+  const Answer answer{standing, !beat.opens || is_new || !beat.leaving.empty()};
+  server_.from_leader(beat.speaker.replica, [this, beat, answer] { send_back(beat, answer); });
+}
+
+void SessionStore::send_back(const Beat& beat, Answer answer) {
   const Way back = reply_way();
   if (back.lost || cut_back()) return;
-  world().at(node(), reply_arrival(back), [this, beat, standing] {
-    if (!cut_back() && !closed() && beat.speaker.connection == connection())
-      answered(beat, standing);
+  world().at(node(), reply_arrival(back), [this, beat, answer] {
+    if (!cut_back() && !closed() && beat.speaker.connection == connection()) answered(beat, answer);
   });
 }
 
-void SessionStore::answered(const Beat& beat, std::optional<Standing> standing) {
+void SessionStore::answered(const Beat& beat, Answer answer) {
   heard_ = local_now();
-  if (standing == Standing::expired) return start_anew();
-  if (standing == Standing::alive) {
-    if (beat.opens) {
-      opened_ = true;
-      leader_heard_ = std::max(leader_heard_.value_or(beat.sent), beat.sent);
-    }
-    leader_answered(beat.speaker.connection, beat.sent);
-    for (const auto& [owner, name] : beat.leaving) leaving_.erase(owner);
-  }
+  if (answer.standing == Standing::expired) return start_anew();
   contacts_.push_back({beat.sent, local_now()});
+  if (answer.standing != Standing::alive) return;
+  if (beat.opens) {
+    opened_ = true;
+    hello_ = beat.sent;
+  }
+  if (answer.agreed) {
+    agreed(beat.speaker.connection, beat.sent);
+    for (const auto& [owner, name] : beat.leaving) leaving_.erase(owner);
+  } else if (beat.opens) {
+    send_beat();  // for the hello to count
+  }
 }
 
 // What the header says of reports: they are at most a tick late, and a tick is half of this.
-void SessionStore::leader_answered(std::uint64_t over, TimePoint sent) {
+void SessionStore::agreed(std::uint64_t over, TimePoint sent) {
   if (over != connection()) return;
+  if (hello_ && *hello_ <= sent) leader_heard(*hello_);
   while (!contacts_.empty() && contacts_.front().answered <= sent - timeout() / 4) {
-    leader_heard_ =
-        std::max(leader_heard_.value_or(contacts_.front().sent), contacts_.front().sent);
+    leader_heard(contacts_.front().sent);
     contacts_.pop_front();
   }
+}
+
+void SessionStore::leader_heard(TimePoint sent) {
+  leader_heard_ = std::max(leader_heard_.value_or(sent), sent);
 }
 
 // The engine allows for clocks in what it is given, but this began earlier.
@@ -189,10 +201,12 @@ void SessionStore::execute(const Question& question, const store::GrantRequest& 
 void SessionStore::execute(const Question& question, const std::vector<store::Renewal>& renewals,
                            Done<store::RenewReply> done) {
   const Speaker from = speaker(question.connection);
-  if (HOLDFAST_MODEL_BUG(stale_follower_renews)) return done(server_.renew(renewals, from.replica));
+  if (HOLDFAST_MODEL_BUG(stale_follower_renews) || server_.goes_on_alone(from)) {
+    return done(server_.renew(renewals, from.replica));
+  }
   pass_on<store::RenewReply>(
       question, std::vector<store::RenewalReply>(renewals.size(), store::Gone{}), std::move(done),
-      [this, renewals](const SessionId&) { return server_.renew(renewals, 0); });
+      [this, renewals](const SessionId&) { return server_.renew(renewals, server_.leader()); });
 }
 
 void SessionStore::execute(const Question& question, const store::HoldKey& key,
@@ -216,17 +230,18 @@ void SessionStore::arrived(const Question& question, const OwnerId& owner,
                            store::GrantReply& reply) {
   if (std::holds_alternative<NoAnswer>(reply)) return;
   unheard_.erase(owner);
-  leader_answered(question.connection, question.sent);
+  agreed(question.connection, question.sent);
   auto* const granted = std::get_if<store::Granted>(&reply);
   if (granted == nullptr) return;
   granted->lease = lease_for(question.sent);
   if (granted->lease <= Duration::zero()) reply = no_answer("the session may be over", true);
 }
 
+// The leader is asked for what it knows, and a deposed one answers, too: what is there lasts as long as the
+// session is known to, and that is known from elsewhere.
 void SessionStore::arrived(const Question& question, store::RenewReply& reply) {
   auto* const replies = std::get_if<std::vector<store::RenewalReply>>(&reply);
   if (replies == nullptr || HOLDFAST_MODEL_BUG(stale_follower_renews)) return;
-  leader_answered(question.connection, question.sent);
   const Duration lease = lease_for(question.sent);
   for (store::RenewalReply& each : *replies) {
     auto* const renewed = std::get_if<store::Renewed>(&each);

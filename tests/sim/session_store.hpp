@@ -1,15 +1,16 @@
 // One client's view of a session store.
 //
 // What a hold's lease is here: the leader removes an entry no earlier than one timeout after it heard
-// of the session, so a lease is what is left of that. The client learns what the leader has heard by
-// two answers:
-//   - a client that comes over a new connection is made known to the leader itself: if that is
-//     answered, the leader heard of it after it was sent;
-//   - otherwise its replica reports. If a ping was answered, and a question that left a report's time
-//     later was answered by the leader over the same connection, then the report about that ping was
-//     before it on the same way, and the leader heard of the session after the ping was sent.
-// Pings alone prove nothing: the replica may be cut off. Nor does the leader's newest answer: whatever
-// it says, the session may end in the next moment if the report is lost.
+// of the session, so a lease is what is left of that. What the leader has heard the client learns from
+// answers to what a majority agreed to: its beats, grants and deletes, and the hello of a new session.
+//   - A client that comes over a new connection is made known to the leader itself. Once something was
+//     agreed to over that connection, the leader heard of the session after its hello was sent.
+//   - Otherwise its replica reports. If a ping was answered, and something that left a report's time
+//     later was agreed to over the same connection, then the report about that ping was before it on
+//     the same way, and the leader heard of the session after the ping was sent.
+// Nothing else proves anything: pings, reads and the hello of a session that goes on are answered by a
+// leader that was deposed as well. Nor does the newest thing agreed to: whatever it says, the session may
+// end in the next moment if the report is lost.
 #pragma once
 
 #include <deque>
@@ -42,6 +43,10 @@ class SessionStore final : public SimStore {
     TimePoint sent{};
     std::map<store::OwnerId, store::LockName> leaving{};
   };
+  struct Answer {
+    SessionServer::Standing standing;
+    bool agreed;  // to what was asked, by a majority
+  };
   struct Contact {
     TimePoint sent{};
     TimePoint answered{};
@@ -71,10 +76,11 @@ class SessionStore final : public SimStore {
   void beat_on();
   void send_beat();
   void reaches_replica(const Beat&);
-  // Without a standing it is the replica's answer alone.
-  void answer(const Beat&, std::optional<SessionServer::Standing>);
-  void answered(const Beat&, std::optional<SessionServer::Standing>);
-  void leader_answered(std::uint64_t connection, TimePoint sent);
+  void reaches_leader(const Beat&);
+  void send_back(const Beat&, Answer);
+  void answered(const Beat&, Answer);
+  void agreed(std::uint64_t connection, TimePoint sent);
+  void leader_heard(TimePoint sent);
   Duration lease_for(TimePoint sent) const;
   Duration timeout() const { return Duration(plan().session_timeout); }
 
@@ -83,6 +89,7 @@ class SessionStore final : public SimStore {
   std::uint64_t session_ = 1;
   std::map<std::uint64_t, Speaker> speakers_;  // by connection
   bool opened_ = false;                        // over this connection
+  std::optional<TimePoint> hello_;             // of it, once it was answered
   TimePoint heard_{};                          // when something last came over it
   std::deque<Contact> contacts_;               // over it, answered by the replica at least
   std::optional<TimePoint> leader_heard_;  // the leader heard of the session after this was sent

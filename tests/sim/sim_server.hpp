@@ -47,8 +47,10 @@ class SimServer {
   virtual std::unique_ptr<SimStore> connect(const Link&) = 0;
   virtual bool revoke_one(SeededRandom&) = 0;  // false: there is nothing to revoke
   // Faults of a server that not every family has. One replica loses touch with the others until then,
-  // and goes on answering; there is no leader until then; the clock is set; everything is forgotten.
+  // and goes on answering; the same of the leader, and the others have a new one (false: there is nobody to
+  // lead); there is no leader until then; the clock is set; everything is forgotten.
   virtual void cut_off_replica(SeededRandom&, Time) {}
+  virtual bool depose_leader(Time) { return false; }
   virtual void elect(Time) {}
   virtual void step_clock(Time) {}
   virtual void forget_everything() {}
