@@ -11,6 +11,8 @@ namespace holdfast::sim {
   X(stale_follower_renews, "a cut-off follower answers a renewal from its stale state")         \
   X(newest_sync_counts, "half the session counts from the newest sync, whatever was before it") \
   X(expiry_keeps_entries, "the entries of an expired session stay, so nobody is woken")         \
+  X(deposed_leader_counts, "what a leader answers without a majority counts as the leader's")   \
+  X(resumed_hello_counts, "a session that goes on at a deposed leader counts from its hello")   \
   X(session_reborn, "an expired session comes back under its old id with its entries")          \
   X(create_twice, "after a lost reply the entry is created a second time")                      \
   X(delete_once, "an unanswered delete is not repeated while the session lives")                \

@@ -131,6 +131,7 @@ void SessionStore::answered(const Beat& beat, Answer answer) {
   if (beat.opens) {
     opened_ = true;
     hello_ = beat.sent;
+    if (HOLDFAST_MODEL_BUG(resumed_hello_counts)) leader_heard(beat.sent);
   }
   if (answer.agreed) {
     agreed(beat.speaker.connection, beat.sent);
@@ -242,6 +243,7 @@ void SessionStore::arrived(const Question& question, const OwnerId& owner,
 void SessionStore::arrived(const Question& question, store::RenewReply& reply) {
   auto* const replies = std::get_if<std::vector<store::RenewalReply>>(&reply);
   if (replies == nullptr || HOLDFAST_MODEL_BUG(stale_follower_renews)) return;
+  if (HOLDFAST_MODEL_BUG(deposed_leader_counts)) agreed(question.connection, question.sent);
   const Duration lease = lease_for(question.sent);
   for (store::RenewalReply& each : *replies) {
     auto* const renewed = std::get_if<store::Renewed>(&each);
