@@ -222,14 +222,16 @@ std::vector<Reply> MemoryEnsemble::execute(const std::vector<Request>& requests,
 }
 
 std::vector<Reply> MemoryEnsemble::execute_as_one(const std::vector<Request>& requests,
-                                                  std::int64_t session, Tolds& told) {
+                                                  std::int64_t session, MemoryTree* asker,
+                                                  Tolds& told) {
   const auto nodes = nodes_;
   const auto data_watches = data_watches_;
   const auto child_watches = child_watches_;
   const std::int64_t zxid = ++zxid_;
   std::vector<Reply> replies;
   for (const Request& each : requests) {
-    replies.push_back(execute(each, session, zxid, nullptr, told));
+    const auto refused = asker->refusal_of(each.op);
+    replies.push_back(refused ? failed(*refused) : execute(each, session, zxid, nullptr, told));
     replies.back().zxid = zxid;
     if (replies.back().code == Code::ok) continue;
     for (std::size_t i = 0; i + 1 < replies.size(); ++i) replies[i] = failed(Code::other);
@@ -314,6 +316,12 @@ std::size_t MemoryTree::let_go() {
   return count;
 }
 
+void MemoryTree::forget_held() {
+  std::deque<Task> forgotten;  // which may ask for more when they end
+  const std::lock_guard lock(mutex_);
+  forgotten.swap(held_);
+}
+
 void MemoryTree::remember_listing(const std::string& path) {
   std::vector<std::string> children = all_->children(path);
   const std::lock_guard lock(mutex_);
@@ -383,7 +391,7 @@ void MemoryTree::run(const std::vector<Request>& requests, bool as_one, bool hea
     answers.session = session_;
     const bool other = only_in != 0 && only_in != answers.session;
     if (!other && answers.session != 0) {
-      answers.replies = as_one ? all_->execute_as_one(requests, answers.session, told)
+      answers.replies = as_one ? all_->execute_as_one(requests, answers.session, this, told)
                                : all_->execute(requests, answers.session, this, told);
       for (std::size_t i = 0; i < requests.size(); ++i) {
         const auto found = old.find(requests[i].path);

@@ -67,7 +67,7 @@ class MemoryEnsemble {
   std::vector<zk::Reply> execute(const std::vector<zk::Request>&, std::int64_t session, MemoryTree*,
                                  Tolds&);
   std::vector<zk::Reply> execute_as_one(const std::vector<zk::Request>&, std::int64_t session,
-                                        Tolds&);
+                                        MemoryTree*, Tolds&);
   zk::Reply execute(const zk::Request&, std::int64_t session, std::int64_t zxid, MemoryTree*,
                     Tolds&);
   zk::Reply create(const zk::Request&, std::int64_t session, std::int64_t zxid, Tolds&);
@@ -107,6 +107,8 @@ class MemoryTree final : public zk::Tree {
   bool let_one_go();
   std::size_t let_go();
   std::size_t held() const;
+  // Neither done nor answered: as if there had been no memory to go on.
+  void forget_held();
   // Of what is held back: done by then, but not answered.
   void lose_next_answer() { lose_next_ = true; }
   // The session ends, and with it its nodes; a new one begins at once.
@@ -115,7 +117,7 @@ class MemoryTree final : public zk::Tree {
   void expire_here_only();
   // The next listing of this path shows what it showed at that moment, as a follower that is behind would.
   void remember_listing(const std::string& path);
-  // The server refuses the next one of these: it is not done. Not of those that are asked as one.
+  // The server refuses the next one of these: it is not done, nor is anything that was asked for with it as one.
   void refuse_next(zk::Op, zk::Code);
   void set_valid_for(Duration valid) { valid_for_ = valid; }
   std::uint64_t questions() const { return questions_; }  // round trips
