@@ -101,9 +101,14 @@ void PermitAttempt::created(const Answers& answers) {
     needs_parents_ = true;
     return create();
   }
+  stand(node.path, answers);
+}
+
+// The node in the line is ours and of this session, made just now or found again.
+void PermitAttempt::stand(const std::string& node, const Answers& answers) {
   is_new_ = true;
-  has_nodes(Stage::waiting, {node.path}, 0);
-  if (lacks_number(node.path)) return turn_away(numbers_ran_out(line_path_));
+  has_nodes(Stage::waiting, {node}, 0);
+  if (lacks_number(node)) return turn_away(numbers_ran_out(line_path_));
   surveyed(answers);
 }
 
@@ -185,9 +190,7 @@ void PermitAttempt::identified(const Answers& answers) {
     has_none();
     return create();
   }
-  is_new_ = true;
-  has_nodes(Stage::waiting, {in_line.front()}, 0);
-  surveyed(answers);
+  stand(in_line.front(), answers);
 }
 
 // ---- held ----

@@ -25,6 +25,7 @@ class PermitAttempt final : public Attempt {
   void search();
   void searched(const Answers&);
   void identified(const Answers&);
+  void stand(const std::string& node, const Answers&);
   void visit();
   void visited(const Answers&);
   void start_over();

@@ -74,19 +74,20 @@ void QueueAttempt::created(const Answers& answers) {
     needs_parents_ = true;
     return create();
   }
-  if (!adopt(node.path, node.stat.czxid)) return turn_away(rules::fences_ran_out());
-  if (lacks_number(node.path)) return turn_away(numbers_ran_out(parent_));
+  if (auto no = adopt(node.path, node.stat.czxid)) return turn_away(*std::move(no));
   if (children.code != Code::ok) return silent(failure(children, parent_));
   judge(Line(terms().kind, children.children));
 }
 
-// The node is ours and of this session.
-bool QueueAttempt::adopt(const std::string& node, std::int64_t czxid) {
+// The node is ours and of this session, made just now or found again. What it tells may forbid to use it.
+std::optional<Rejected> QueueAttempt::adopt(const std::string& node, std::int64_t czxid) {
   is_new_ = true;
   auto fence = ground_.fences.of(czxid);
   if (is_exchange()) fence = ground_.fences.downgraded(terms().instead_of->fence);
   has_nodes(Stage::waiting, {node}, fence.value_or(0));
-  return fence.has_value();
+  if (!fence) return rules::fences_ran_out();
+  if (lacks_number(node)) return numbers_ran_out(parent_);
+  return std::nullopt;
 }
 
 // ---- may be there ----
@@ -124,7 +125,7 @@ void QueueAttempt::identified(const Answers& answers) {
     const Reply& each = answers.replies[i];
     if (is_refused(each)) return silent(failure(each, parent_));
     if (each.code != Code::ok || each.stat.ephemeral_owner != answers.session) continue;
-    if (!adopt(found_[i], each.stat.czxid)) return turn_away(rules::fences_ran_out());
+    if (auto no = adopt(found_[i], each.stat.czxid)) return turn_away(*std::move(no));
     if (is_exchange()) writer_is_gone();
     return listed(answers);
   }

@@ -46,7 +46,7 @@ class QueueAttempt final : public Attempt {
 
   bool is_exchange() const { return terms().instead_of.has_value(); }
   std::string path(std::string_view node) const { return parent_ + '/' + std::string(node); }
-  bool adopt(const std::string& path, std::int64_t czxid);
+  std::optional<Rejected> adopt(const std::string& path, std::int64_t czxid);
 
   const std::string parent_;
   bool needs_parents_ = false;

@@ -72,6 +72,31 @@ TEST_F(ZookeeperGrants, NobodyIsPutBeforeTheHolderWhenTheServersNumbersRunOut_F0
   EXPECT_TRUE(nodes("/locks/a/locks").empty());
 }
 
+TEST_F(ZookeeperGrants, ANodeThatIsFoundAgainIsNotPutBeforeTheHolderEither_F086) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  all_->set_created("/locks/a", std::numeric_limits<std::int32_t>::max());
+  const Granted last = granted(alice, mine);
+  const auto is_turned_away = [&](const GrantRequest& request) {
+    bob.tree->set(Wire::deaf);
+    unanswered(bob, request);
+    bob.tree->set(Wire::up);
+    EXPECT_EQ(rejected(bob, request), Errc::store_full);
+  };
+  is_turned_away(request(bob, 1));
+  EXPECT_EQ(nodes().size(), 1U);
+  EXPECT_TRUE(renews(alice, mine, last.fence));
+  EXPECT_TRUE(releases(alice, mine, last.fence));
+
+  const GrantRequest pool = permits(request(alice, 2), 1, 2);
+  granted(alice, pool);
+  all_->set_created("/locks/a/locks", std::numeric_limits<std::int32_t>::min());
+  is_turned_away(permits(request(bob, 2), 1, 2));
+  EXPECT_TRUE(nodes("/locks/a/locks").empty());
+}
+
 TEST_F(ZookeeperGrants, ParentsThatGoBetweenAreMadeAgain_F084) {
   Peer alice = open();
   alice.tree->set(Wire::held);
