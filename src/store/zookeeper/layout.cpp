@@ -119,11 +119,11 @@ std::string under(std::string parent, std::string_view child) {
   return parent;
 }
 
-// As servers append it: ten digits, or a minus and ten when they begin anew.
+// As servers append it (%010d): ten digits; when they begin anew below zero the minus is one of the ten places.
 bool is_number(std::string_view key) {
+  if (key.size() < 10) return false;
   if (key.starts_with('-')) key.remove_prefix(1);
-  return key.size() >= 10 &&
-         std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // What follows the last occurrence of the word.

@@ -97,6 +97,21 @@ TEST_F(ZookeeperGrants, ANodeThatIsFoundAgainIsNotPutBeforeTheHolderEither_F086)
   EXPECT_TRUE(nodes("/locks/a/locks").empty());
 }
 
+TEST_F(ZookeeperGrants, NumbersOfFewDigitsBelowZeroAreSeenToo_F086) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  all_->set_created("/locks/a", -5);
+  EXPECT_EQ(rejected(alice, mine), Errc::store_full);
+  EXPECT_TRUE(nodes().empty()) << "one that nobody knows for a node of the line is never deleted";
+
+  const GrantRequest pool = permits(request(alice, 2), 1, 2);
+  EXPECT_TRUE(releases(alice, pool, granted(alice, pool).fence));
+  all_->set_created("/locks/a/locks", -999999999);
+  EXPECT_EQ(rejected(alice, pool), Errc::store_full);
+  EXPECT_TRUE(nodes("/locks/a/locks").empty());
+}
+
 TEST_F(ZookeeperGrants, ParentsThatGoBetweenAreMadeAgain_F084) {
   Peer alice = open();
   alice.tree->set(Wire::held);

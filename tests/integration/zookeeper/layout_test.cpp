@@ -153,6 +153,9 @@ TEST(ZookeeperLayout, NodesOfOthersAreRead) {
   is("_c_" + uuid + "-lock-0000000001", Tag::lock, "0000000001");
   is("lock-0000000001", Tag::lock, "0000000001");
   is("_c_" + uuid + "-lock--2147483648", Tag::lock, "-2147483648");
+  is("_c_" + uuid + "-lock--000000005", Tag::lock, "-000000005");
+  is("_c_" + uuid + "-lock-000000005", Tag::none, "");
+  is("_c_" + uuid + "-lock--00000005", Tag::none, "");
   is("_c_" + uuid + "-__READ__0000000007", Tag::read, "0000000007");
   is("_c_" + uuid + "-__WRIT__0000000007", Tag::write, "0000000007");
   is("_c_" + uuid + "-lease-0000000007", Tag::lease, "0000000007");
