@@ -199,6 +199,23 @@ TEST_F(ZookeeperGrants, ANodeMadeInTheNextSessionWithoutAnAnswerIsFound_F078) {
   EXPECT_EQ(nodes().size(), 1U) << "it would wait behind itself";
 }
 
+TEST_F(ZookeeperGrants, APlaceMadeInTheNextSessionLapsesLikeAnyOther_F080) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1, true);
+  EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  alice.store->try_grant(mine, answer.call());
+  alice.tree->expire();  // before the question leaves; it is sent in the new one
+  alice.tree->refuse_next(Op::get_children, Code::too_large);
+  alice.tree->let_go();
+  EXPECT_NE(answer.get<NoAnswer>(), nullptr);
+  EXPECT_EQ(nodes().size(), 1U);
+  alice.tree->set(Wire::up);
+  let_pass(kLease);
+  EXPECT_TRUE(nodes().empty()) << "it would stay as long as the session, in everybody's way";
+}
+
 TEST_F(ZookeeperGrants, WithdrawingFindsWhatWasNotAnswered_F037) {
   Peer alice = open();
   const GrantRequest mine = request(alice, 1);
