@@ -84,7 +84,8 @@ void Attempt::has_nodes(Stage stage, std::vector<std::string> paths, std::uint64
   place.fence = fence;
   // The session in which it was doubted may have ended before the question was sent, and its end with it.
   if (place.until == kNever) ground_.places.set_until(place, later(asked_at_, terms().lease));
-  place.spare = ground_.fences.spare(terms().kind, terms().spare);
+  // The reader that a writer becomes has the last of the writer's fences.
+  place.spare = terms().instead_of ? 0 : ground_.fences.spare(terms().kind, terms().spare);
 }
 
 void Attempt::has_none() {

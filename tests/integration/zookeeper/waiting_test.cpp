@@ -320,6 +320,16 @@ TEST_F(ZookeeperLines, ADowngradeIsOneStepAndStaysBeforeThoseWhoWait) {
   EXPECT_GT(offer->fence, steps_down.fence) << "though its node is older than the reader's";
 }
 
+TEST_F(ZookeeperLines, ADowngradeLeavesNoFencesToSpare) {
+  Peer alice = open();
+  const GrantRequest writing = shared(request(alice, 1), Shape::exclusive());
+  const Granted alone = granted(alice, writing);
+  GrantRequest reading = shared(request(alice, 3), Shape::shared());
+  reading.instead_of = hold(writing, alone.fence);
+  reading.spare = 16;
+  EXPECT_EQ(granted(alice, reading).spare, 0U) << "the next is that of whoever came behind";
+}
+
 TEST_F(ZookeeperLines, ADowngradeWhoseAnswerWasLostIsFound) {
   Peer alice = open();
   const GrantRequest writing = shared(request(alice, 1), Shape::exclusive());
