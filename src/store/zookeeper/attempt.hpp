@@ -91,7 +91,6 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   bool may_go_on();
   void turn_away(GrantReply, std::optional<std::string> holder);
 
-  Places::Turn turn_;
   Call<GrantReply> call_;
   TimePoint deadline_ = kNever;
   bool waits_ = false;
@@ -99,6 +98,8 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   bool setting_watch_ = false;
   bool made_ = false;  // nodes that are there
   std::optional<Stage> before_doubt_{};
+  // The last, and so the first to go: a Call that is dropped answers, which may be the end of the store.
+  Places::Turn turn_;
 };
 
 }  // namespace holdfast::store::zookeeper

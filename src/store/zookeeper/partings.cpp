@@ -42,9 +42,9 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
   Clearance(Ground& ground, Places::Turn turn, Terms terms, Done done)
       : ground_(ground),
         place_(turn.place()),
-        turn_(std::move(turn)),
         terms_(terms),
-        done_(std::move(done)) {}
+        done_(std::move(done)),
+        turn_(std::move(turn)) {}
 
   void begin() {
     bool unclear = false;
@@ -119,10 +119,10 @@ class Clearance : public std::enable_shared_from_this<Clearance> {
 
   Ground& ground_;
   const Places::Ptr place_;
-  Places::Turn turn_;
   const Terms terms_;
   const Done done_;
   std::int64_t session_ = 0;
+  Places::Turn turn_;  // is left before done_ lets go of a Call, as in Attempt
 };
 
 // Gives back one hold, in the turn of its claim.
@@ -131,9 +131,9 @@ class Giving : public std::enable_shared_from_this<Giving> {
   Giving(Ground& ground, Places::Turn turn, HoldKey hold, Call<ReleaseReply> call)
       : ground_(ground),
         place_(turn.place()),
-        turn_(std::move(turn)),
         hold_(std::move(hold)),
-        call_(std::move(call)) {}
+        call_(std::move(call)),
+        turn_(std::move(turn)) {}
 
   void begin() {
     bool ours = false;
@@ -181,11 +181,11 @@ class Giving : public std::enable_shared_from_this<Giving> {
 
   Ground& ground_;
   const Places::Ptr place_;
-  Places::Turn turn_;
   const HoldKey hold_;
   Call<ReleaseReply> call_;
   Paths paths_;
   std::int64_t session_ = 0;
+  Places::Turn turn_;  // is left before the Call goes, as in Attempt
 };
 
 }  // namespace

@@ -326,6 +326,44 @@ TEST_F(ZookeeperGrants, ClosingAnswersWhatIsUnderWay) {
   let_pass(kLease * 2);
 }
 
+TEST_F(ZookeeperGrants, WhoeverIsAnsweredForWantOfMemoryHasLeftItsTurn) {
+  Peer alice = open();
+  const GrantRequest mine = request(alice, 1);
+  const Granted yes = granted(alice, mine);
+  // The answer may be the end of the store; then nothing of it is touched any more.
+  struct Observer final : store::Answers<GrantReply>,
+                          store::Answers<ReleaseReply>,
+                          store::Answers<WithdrawReply> {
+    void answered(CallId, GrantReply) override { see(); }
+    void answered(CallId, ReleaseReply) override { see(); }
+    void answered(CallId, WithdrawReply) override { see(); }
+    void see() {
+      const auto before = tree->questions();
+      Answer<GrantReply>& next = *answers.emplace_back(std::make_unique<Answer<GrantReply>>());
+      locks->try_grant(mine, next.call());
+      in_turn.push_back(tree->questions() > before);
+      tree->forget_held();
+    }
+    MemoryTree* tree = nullptr;
+    ZookeeperStore* locks = nullptr;
+    GrantRequest mine{};
+    std::vector<std::unique_ptr<Answer<GrantReply>>> answers{};
+    std::vector<bool> in_turn{};
+  };
+  Observer observer;
+  observer.tree = alice.tree;
+  observer.locks = alice.store.get();
+  observer.mine = mine;
+  alice.tree->set(Wire::held);
+  alice.store->try_grant(mine, Call<GrantReply>(observer, 1, kNever));
+  alice.tree->forget_held();
+  alice.store->release(hold(mine, yes.fence), Call<ReleaseReply>(observer, 2, kNever));
+  alice.tree->forget_held();
+  alice.store->withdraw(mine, Call<WithdrawReply>(observer, 3, kNever));
+  alice.tree->forget_held();
+  EXPECT_EQ(observer.in_turn, std::vector<bool>(3, true)) << "the next one has begun by then";
+}
+
 // ---- how long ----
 
 TEST_F(ZookeeperGrants, ALeaseReachesNoFurtherThanTheSessionIsKnownToLive_F080) {
