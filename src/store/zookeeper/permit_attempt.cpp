@@ -412,9 +412,12 @@ void PermitAttempt::wait_for_permits() {
 }
 
 void PermitAttempt::waits_for_permits(const Answers& answers) {
-  const bool fired = watches();
   const Reply& leases = answers.replies[0];
-  if (!is_list(leases)) return silent(failure(leases, leases_path_));
+  const Reply& cell = answers.replies[1];
+  // First of all: a watch whose question was refused is none (silent() takes it back).
+  if (is_refused(leases)) return silent(failure(leases, leases_path_));
+  if (is_refused(cell)) return silent(failure(cell, cell_path_));
+  const bool fired = watches();
   remember_holder(last_part_of(in_way()), answers.replies[3]);
   const Permits now(leases.children);
   const auto size = size_in(answers.replies[2]);
@@ -444,11 +447,9 @@ void PermitAttempt::wait_behind(std::size_t own) {
 }
 
 void PermitAttempt::waits_behind(const Answers& answers) {
-  const bool fired = watches();
   const Reply& target = answers.replies.front();
-  if (target.code != Code::ok && target.code != Code::no_node) {
-    return silent(failure(target, line_path_));
-  }
+  if (is_refused(target)) return silent(failure(target, line_path_));
+  const bool fired = watches();
   if (fired || target.code == Code::no_node) {
     {
       const auto guard = ground_.places.lock();

@@ -301,11 +301,10 @@ void QueueAttempt::wait(std::size_t own) {
 
 // Data are read, since a watch on what exists would stay if there were nothing.
 void QueueAttempt::waits(const Answers& answers) {
-  const bool fired = watches();
   const Reply& target = answers.replies.front();
-  if (target.code != Code::ok && target.code != Code::no_node) {
-    return silent(failure(target, parent_));
-  }
+  // First of all: a watch whose question was refused is none (silent() takes it back).
+  if (is_refused(target)) return silent(failure(target, parent_));
+  const bool fired = watches();
   if (fired || target.code == Code::no_node) {
     {
       const auto guard = ground_.places.lock();

@@ -213,6 +213,50 @@ TEST_F(ZookeeperLines, RefreshingAPlaceIsOneQuestion) {
   }
 }
 
+TEST_F(ZookeeperLines, AWatchThatWasRefusedIsSetTheNextTime_F087) {
+  Peer alice = open();
+  Peer bob = open();
+  for (const bool pool : {false, true}) {
+    const auto kind = [&](const GrantRequest& it) { return pool ? permits(it, 1, 1) : it; };
+    const GrantRequest mine = kind(request(alice, 1));
+    const Granted yes = granted(alice, mine);
+    const GrantRequest next = kind(request(bob, 2, true));
+    test::WakeBox wakes;
+    const WatchPtr watch = bob.store->watch(next, wakes.fn());
+    bob.tree->refuse_next(pool ? Op::exists : Op::get_data, Code::no_auth);
+    unanswered(bob, next);
+    refused(bob, next);
+    EXPECT_EQ(all_->watches(), pool ? 2U : 1U);
+    EXPECT_TRUE(releases(alice, mine, yes.fence));
+    const auto offer = wakes.take_offer();
+    ASSERT_TRUE(offer);
+    EXPECT_TRUE(releases(bob, next, offer->fence));
+  }
+}
+
+TEST_F(ZookeeperLines, AWatchOnTheOneBeforeThatWasRefusedIsSetTheNextTime_F087) {
+  Peer alice = open();
+  Peer bob = open();
+  Peer carol = open();
+  granted(alice, permits(request(alice, 1), 1, 1));
+  refused(bob, permits(request(bob, 2, true), 1, 1));
+  refused(bob, permits(request(bob, 3, true), 1, 1));
+  const GrantRequest last = permits(request(carol, 4, true), 1, 1);
+  refused(carol, last);
+  EXPECT_TRUE(withdraws(bob, permits(request(bob, 3), 1, 1)));
+  const auto watches = all_->watches();
+  carol.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  carol.store->try_grant(last, answer.call());
+  EXPECT_TRUE(carol.tree->let_one_go());  // another one is before it now
+  carol.tree->refuse_next(Op::get_data, Code::no_auth);
+  carol.tree->let_go();
+  EXPECT_NE(answer.get<NoAnswer>(), nullptr);
+  carol.tree->set(Wire::up);
+  refused(carol, last);
+  EXPECT_EQ(all_->watches(), watches + 1);
+}
+
 // Of those who wait each would be told the names of all, every few seconds.
 TEST_F(ZookeeperLines, ALongLineIsNotReadToRefreshAPlace_F088) {
   Peer alice = open();
