@@ -1,5 +1,7 @@
 #include "store/zookeeper/failure.hpp"
 
+#include <algorithm>
+
 #include "holdfast/store/lock_name.hpp"
 
 namespace holdfast::store::zookeeper {
@@ -27,6 +29,14 @@ NoAnswer failure(const Reply& reply, const std::string& path) {
   }
   return {Errc::protocol, kNotDone,
           "ZooKeeper answered with error " + std::to_string(reply.raw) + " at " + where};
+}
+
+const Reply& reason_in(const Answers& answers) {
+  const auto tells = [](const Reply& each) {
+    return each.code != Code::ok && each.code != Code::other;
+  };
+  const auto found = std::find_if(answers.replies.begin(), answers.replies.end(), tells);
+  return found == answers.replies.end() ? answers.replies.front() : *found;
 }
 
 Rejected numbers_ran_out(const std::string& path) {

@@ -14,6 +14,9 @@ inline bool is_refused(const Reply& reply) {
   return reply.code != Code::ok && reply.code != Code::no_node;
 }
 
+// Of what was asked as one and not done: the one that is the reason. The others say nothing.
+const Reply& reason_in(const Answers&);
+
 // The server's numbers for the children of that node fit no more.
 Rejected numbers_ran_out(const std::string& path);
 

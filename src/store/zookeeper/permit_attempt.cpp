@@ -382,7 +382,7 @@ void PermitAttempt::taken(const Answers& answers) {
   if (first.code == Code::no_node) {  // the folder was empty, and the server took it away
     return ask({{.op = Op::create_container, .path = leases_path_}}, &PermitAttempt::folder_made);
   }
-  silent(failure(first.code == Code::ok ? left_line : first, leases_path_));
+  silent(failure(reason_in(answers), leases_path_));
 }
 
 void PermitAttempt::folder_made(const Answers& answers) {

@@ -366,7 +366,7 @@ void QueueAttempt::exchanged(const Answers& answers) {
   if (made.code == Code::no_node || gone.code == Code::no_node) {
     return end(rules::old_hold_is_gone());
   }
-  silent(failure(made.code == Code::ok ? gone : made, parent_));
+  silent(failure(reason_in(answers), parent_));
 }
 
 void QueueAttempt::writer_read(const Answers& answers) {

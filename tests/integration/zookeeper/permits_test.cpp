@@ -315,6 +315,20 @@ TEST_F(ZookeeperPermits, ASizeThatIsSetBetweenLookingAndTakingCounts) {
   EXPECT_TRUE(nodes(kLine).empty());
 }
 
+TEST_F(ZookeeperPermits, WhatForbidsOneStepOfATakeIsToldWhicheverItIs_F087) {
+  Peer alice = open();
+  make_folders();
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  alice.store->try_grant(permits(request(alice, 1), 2, 2), answer.call());
+  EXPECT_TRUE(alice.tree->let_one_go());
+  alice.tree->refuse_next(Op::remove, Code::no_auth);  // to leave the line, behind two creations
+  alice.tree->let_go();
+  ASSERT_NE(answer.get<NoAnswer>(), nullptr);
+  EXPECT_EQ(answer.get<NoAnswer>()->why, Errc::permission);
+  EXPECT_TRUE(nodes(kLeases).empty());
+}
+
 // ---- names that are paths ----
 
 TEST_F(ZookeeperPermits, LocksWithinLocksAreFoundAndDoNotMeet) {

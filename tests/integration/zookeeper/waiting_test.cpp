@@ -418,6 +418,17 @@ TEST_F(ZookeeperLines, WhatWasWrittenIntoAWriterByOthersIsNoRevocation) {
   granted(alice, reading);
 }
 
+TEST_F(ZookeeperLines, WhatForbidsOneStepOfADowngradeIsToldWhicheverItIs_F087) {
+  Peer alice = open();
+  const GrantRequest writing = shared(request(alice, 1), Shape::exclusive());
+  const Granted alone = granted(alice, writing);
+  GrantRequest reading = shared(request(alice, 3), Shape::shared());
+  reading.instead_of = hold(writing, alone.fence);
+  alice.tree->refuse_next(Op::remove, Code::no_auth);
+  EXPECT_EQ(unanswered(alice, reading).why, Errc::permission);
+  EXPECT_TRUE(renews(alice, writing, alone.fence)) << "nothing was done";
+}
+
 TEST_F(ZookeeperLines, NativeFencesLeaveNoneForADowngrade) {
   Peer alice = open(Layout("/locks"), Fences(true));
   EXPECT_FALSE(alice.store->capabilities().downgrade);
