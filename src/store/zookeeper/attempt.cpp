@@ -79,7 +79,7 @@ void Attempt::has_nodes(Stage stage, std::vector<std::string> paths, std::uint64
   place.stage = stage;
   place.session = session_;
   place.nodes = std::move(paths);
-  place.version = 0;
+  place.versions.assign(place.nodes.size(), 0);
   place.revoked = false;
   place.fence = fence;
   // The session in which it was doubted may have ended before the question was sent, and its end with it.

@@ -72,9 +72,11 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
     ask(std::move(requests), &Forcing::meant);
   }
 
-  // Several permits of one claim were made as one, and have one fence.
+  // Several permits of one claim were made as one, and have one fence. All of them are written to: which one its
+  // holder looks at is not ours to know.
   void meant(const Answers& answers) {
     std::vector<Request> requests;
+    bool is_revoked_already = false;
     for (std::size_t i = 0; i < holders_.size(); ++i) {
       const Reply& node = answers.replies[i];
       if (node.code != Code::ok) continue;
@@ -91,9 +93,10 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
                             .data = revoked(node.data),
                             .version = node.stat.version});
       } else {
-        return call_.answer(Forced{});
+        is_revoked_already = true;
       }
     }
+    if (requests.empty() && is_revoked_already) return call_.answer(Forced{});
     ask(std::move(requests), &Forcing::done);
   }
 

@@ -1,6 +1,7 @@
 #include "store/zookeeper/permit_attempt.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "rules/cell_entry.hpp"
@@ -215,14 +216,17 @@ void PermitAttempt::visited(const Answers& answers) {
   if (!all_there) return start_over();
   bool same = false;
   bool revoked = false;
+  std::vector<Request> reading;
   {
     const auto guard = ground_.places.lock();
-    same = answers.replies[1].stat.version == place_->version;
+    same = place_->knows(std::span(answers.replies).subspan(1));
     revoked = place_->revoked;
+    for (const std::string& each : place_->nodes) {
+      reading.push_back({.op = Op::get_data, .path = each});
+    }
   }
-  const std::string own = own_node();
-  if (own.empty()) return silent(session_may_be_over());
-  if (!same) return ask({{.op = Op::get_data, .path = own}}, &PermitAttempt::read_own);
+  if (reading.empty()) return silent(session_may_be_over());
+  if (!same) return ask(std::move(reading), &PermitAttempt::read_own);
   revoked ? refuse(0, 0, place_->fence) : grant();
 }
 
@@ -238,12 +242,15 @@ void PermitAttempt::start_over() {
 }
 
 void PermitAttempt::read_own(const Answers& answers) {
-  const Reply& own = answers.replies.front();
+  for (const Reply& each : answers.replies) {
+    if (is_refused(each)) return silent(failure(each, leases_path_));
+    if (each.code == Code::no_node) return start_over();
+  }
   bool revoked = false;
   {
     const auto guard = ground_.places.lock();
-    if (own.code == Code::ok) place_->version = own.stat.version;
-    revoked = place_->revoked = place_->revoked || is_revoked(own.data);
+    place_->learn(answers.replies);
+    revoked = place_->revoked;
   }
   revoked ? refuse(0, 0, place_->fence) : grant();
 }

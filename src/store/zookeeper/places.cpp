@@ -5,7 +5,27 @@
 #include <new>
 #include <utility>
 
+#include "store/zookeeper/node_data.hpp"
+
 namespace holdfast::store::zookeeper {
+
+// ---- one of them ----
+
+bool Place::knows(std::span<const Reply> nodes_seen) const {
+  return std::equal(
+      nodes_seen.begin(), nodes_seen.end(), versions.begin(), versions.end(),
+      [](const Reply& seen, std::int32_t version) { return seen.stat.version == version; });
+}
+
+void Place::learn(std::span<const Reply> nodes_read) {
+  versions.clear();
+  for (const Reply& each : nodes_read) {
+    versions.push_back(each.stat.version);
+    revoked = revoked || is_revoked(each.data);
+  }
+}
+
+// ---- all of them ----
 
 // What the loop knows of the places: it may call when they are gone.
 struct Places::Timer {

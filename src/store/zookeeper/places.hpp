@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,10 +50,10 @@ struct Place {
 
   GrantRequest terms;  // as it was asked for last
   Stage stage = Stage::none;
-  std::int64_t session = 0;          // of the nodes
-  std::vector<std::string> nodes{};  // paths
-  std::int32_t version = 0;          // of the first node's data, as we know it
-  std::uint64_t fence = 0;           // waiting: what it will be, if that is known
+  std::int64_t session = 0;              // of the nodes
+  std::vector<std::string> nodes{};      // paths
+  std::vector<std::int32_t> versions{};  // of their data, as we know them
+  std::uint64_t fence = 0;               // waiting: what it will be, if that is known
   std::uint64_t spare = 0;
   std::vector<std::uint32_t> slots{};
   bool revoked = false;
@@ -75,6 +76,10 @@ struct Place {
   bool is_hold_of(const HoldKey& key) const {
     return is_hold() && terms.kind == key.kind && fence == key.fence;
   }
+  // Whether nobody has written to its nodes since we read them; what was told of each, in their order.
+  bool knows(std::span<const Reply> nodes_seen) const;
+  // All of them were read. Curator's Revoker writes to one of several, whichever it is.
+  void learn(std::span<const Reply> nodes_read);
 };
 
 // Threads      From any thread. Nobody is told anything with the lock held, and the tree is asked nothing.

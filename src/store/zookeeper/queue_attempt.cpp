@@ -157,7 +157,7 @@ void QueueAttempt::visited(const Answers& answers) {
   bool changed = false;
   {
     const auto guard = ground_.places.lock();
-    changed = own.code == Code::ok && own.stat.version != place_->version;
+    changed = own.code == Code::ok && !place_->knows({&own, 1});
   }
   const std::string node = own_node();
   if (!changed || node.empty()) return listed(answers);
@@ -169,8 +169,7 @@ void QueueAttempt::read_own(const Answers& answers) {
   const Reply& own = answers.replies.front();
   if (own.code == Code::ok) {
     const auto guard = ground_.places.lock();
-    place_->version = own.stat.version;
-    place_->revoked = place_->revoked || is_revoked(own.data);
+    place_->learn({&own, 1});
   }
   listed(answers);
 }
@@ -193,7 +192,7 @@ void QueueAttempt::glanced(const Answers& answers) {
   {
     const auto guard = ground_.places.lock();
     Place& place = *place_;
-    waits = waits && own.stat.version == place.version && !place.watched.empty() &&
+    waits = waits && place.knows({&own, 1}) && !place.watched.empty() &&
             parent.stat.num_children > static_cast<std::int32_t>(kLongLine);
     if (waits) {
       ground_.places.set_until(place, later(asked_at_, terms().line_for));
@@ -335,7 +334,7 @@ void QueueAttempt::exchange() {
       no = rules::old_hold_is_revoked();
     } else {
       writer_ = writer->nodes.front();
-      version = writer->version;
+      version = writer->versions.front();
       session_ = writer->session;
     }
   }
@@ -375,8 +374,7 @@ void QueueAttempt::writer_read(const Answers& answers) {
   {
     const auto guard = ground_.places.lock();
     if (const Places::Ptr writer = ground_.places.find(*terms().instead_of)) {
-      writer->version = data.stat.version;
-      writer->revoked = writer->revoked || is_revoked(data.data);
+      writer->learn({&data, 1});
     }
   }
   exchange();

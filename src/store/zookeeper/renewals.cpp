@@ -1,11 +1,12 @@
 #include "store/zookeeper/renewals.hpp"
 
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "store/zookeeper/failure.hpp"
-#include "store/zookeeper/node_data.hpp"
 
 namespace holdfast::store::zookeeper {
 namespace {
@@ -26,8 +27,8 @@ class Batch : public std::enable_shared_from_this<Batch> {
         item.place = ours(item);
         if (!item.place) continue;
         item.first_reply = requests.size();
-        item.nodes = item.place->nodes.size();
-        for (const std::string& path : item.place->nodes) {
+        item.nodes = item.place->nodes;
+        for (const std::string& path : item.nodes) {
           requests.push_back({.op = Op::exists, .path = path});
         }
       }
@@ -43,8 +44,8 @@ class Batch : public std::enable_shared_from_this<Batch> {
     Renewal asked;
     Places::Ptr place{};
     std::size_t first_reply = 0;
-    std::size_t nodes = 0;
-    std::string changed{};  // a node whose data have to be read
+    std::vector<std::string> nodes{};
+    bool changed = false;  // their data have to be read
     RenewalReply reply = Gone{};
   };
 
@@ -65,7 +66,11 @@ class Batch : public std::enable_shared_from_this<Batch> {
     for (Item& item : items_) {
       if (!item.place) continue;
       look_at(item, answers);
-      if (!item.changed.empty()) requests.push_back({.op = Op::get_data, .path = item.changed});
+      if (!item.changed) continue;
+      item.first_reply = requests.size();
+      for (const std::string& path : item.nodes) {
+        requests.push_back({.op = Op::get_data, .path = path});
+      }
     }
     if (requests.empty()) return end();
     auto self = shared_from_this();
@@ -74,41 +79,41 @@ class Batch : public std::enable_shared_from_this<Batch> {
   }
 
   void look_at(Item& item, const Answers& answers) {
-    for (std::size_t i = 0; i < item.nodes; ++i) {
-      const Reply& node = answers.replies[item.first_reply + i];
+    const std::span<const Reply> nodes = replies_of(item, answers);
+    for (const Reply& node : nodes) {
       if (is_refused(node)) return fail(item, node);
       if (node.code != Code::ok || node.stat.ephemeral_owner != answers.session) {
         return lose(item);
       }
     }
     const auto guard = ground_.places.lock();
-    const bool same = answers.replies[item.first_reply].stat.version == item.place->version;
-    if (!same && !item.place->nodes.empty()) item.changed = item.place->nodes.front();
+    item.changed = item.place->nodes == item.nodes && !item.place->knows(nodes);
+  }
+
+  static std::span<const Reply> replies_of(const Item& item, const Answers& answers) {
+    return std::span(answers.replies).subspan(item.first_reply, item.nodes.size());
   }
 
   void read(const Outcome& outcome) {
     if (const auto* none = std::get_if<NoAnswer>(&outcome)) return fail(*none);
     const Answers& answers = std::get<Answers>(outcome);
-    std::size_t next = 0;
     for (Item& item : items_) {
-      if (item.changed.empty()) continue;
-      const Reply& data = answers.replies[next++];
-      if (is_refused(data)) {
-        fail(item, data);
-        continue;
-      }
-      if (data.code != Code::ok) {
-        lose(item);
-        continue;
-      }
-      const auto guard = ground_.places.lock();
-      item.place->version = data.stat.version;
-      if (!is_revoked(data.data)) continue;
-      item.place->revoked = true;
-      item.reply = Gone{.forced = true};
-      item.place = nullptr;
+      if (item.changed) read(item, replies_of(item, answers));
     }
     end();
+  }
+
+  void read(Item& item, std::span<const Reply> nodes) {
+    for (const Reply& node : nodes) {
+      if (is_refused(node)) return fail(item, node);
+      if (node.code != Code::ok) return lose(item);
+    }
+    const auto guard = ground_.places.lock();
+    if (item.place->nodes != item.nodes) return;  // it has others since
+    item.place->learn(nodes);
+    if (!item.place->revoked) return;
+    item.reply = Gone{.forced = true};
+    item.place = nullptr;
   }
 
   // The server would not say.

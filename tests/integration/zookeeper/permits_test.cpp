@@ -221,6 +221,36 @@ TEST_F(ZookeeperPermits, OneThatSomebodyDeletedCostsAllOfThem) {
   EXPECT_TRUE(nodes(kLeases).empty());
 }
 
+TEST_F(ZookeeperPermits, OneThatIsDeletedWhileItIsReadIsNotGranted) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest mine = permits(request(alice, 1), 1, 1);
+  granted(alice, mine);
+  const std::string node = node_of(mine, kLeases);
+  all_->do_it({.op = Op::set_data, .path = node, .data = "hello"});
+  alice.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  alice.store->try_grant(mine, answer.call());
+  EXPECT_TRUE(alice.tree->let_one_go());  // it is there, and was written to
+  remove_foreign(node);
+  const GrantRequest other = permits(request(bob, 1), 1, 1);
+  const Granted next = granted(bob, other);
+  alice.tree->set(Wire::up);
+  alice.tree->let_go();
+  EXPECT_NE(answer.get<Refused>(), nullptr);
+  EXPECT_TRUE(renews(bob, other, next.fence));
+}
+
+TEST_F(ZookeeperPermits, OneThatMayNotBeReadIsNotGranted_F087) {
+  Peer alice = open();
+  const GrantRequest mine = permits(request(alice, 1), 1, 1);
+  const Granted yes = granted(alice, mine);
+  EXPECT_TRUE(std::holds_alternative<Forced>(force(alice, mine, yes.fence, false)));
+  alice.tree->refuse_next(Op::get_data, Code::no_auth);
+  EXPECT_EQ(unanswered(alice, mine).why, Errc::permission);
+  refused(alice, mine);
+}
+
 TEST_F(ZookeeperPermits, AFolderThatWasTakenAwayIsMadeAgain_F084) {
   Peer alice = open();
   make_folders();
@@ -263,6 +293,44 @@ TEST_F(ZookeeperPermits, AForcedHoldLosesAllOfThem) {
   EXPECT_TRUE(std::get<Gone>(reply).forced);
   EXPECT_TRUE(std::holds_alternative<Forced>(force(bob, two, yes.fence, true)));
   EXPECT_TRUE(nodes(kLeases).empty());
+}
+
+// Curator's Revoker is given the path of one node, whichever it is.
+TEST_F(ZookeeperPermits, ARevocationOfAnyOfSeveralIsHonoured) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest two = permits(request(alice, 1), 2, 2);
+  for (const std::size_t which : {0U, 1U}) {
+    const Granted yes = granted(alice, two);
+    const std::string node = kLeases + ("/" + nodes(kLeases).at(which));
+    all_->do_it({.op = Op::set_data, .path = node, .data = "hello"});
+    EXPECT_TRUE(renews(alice, two, yes.fence)) << "that is none";
+    EXPECT_EQ(granted(alice, two).fence, yes.fence);
+    all_->do_it({.op = Op::set_data, .path = node, .data = "__REVOKE__"});
+    if (which == 0) {
+      const RenewalReply reply = renew(alice, two, yes.fence);
+      ASSERT_TRUE(std::holds_alternative<Gone>(reply));
+      EXPECT_TRUE(std::get<Gone>(reply).forced);
+    }
+    refused(alice, two);
+    EXPECT_FALSE(renews(alice, two, yes.fence));
+    EXPECT_TRUE(releases(alice, two, yes.fence));
+  }
+}
+
+TEST_F(ZookeeperPermits, AForcedHoldIsForcedWholeThoughOneOfThemWasRevokedBefore) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest three = permits(request(alice, 1), 3, 3);
+  const Granted yes = granted(alice, three);
+  all_->do_it(
+      {.op = Op::set_data, .path = kLeases + ("/" + nodes(kLeases).at(1)), .data = "__REVOKE__"});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(std::holds_alternative<Forced>(force(bob, three, yes.fence, false)));
+    for (const std::string& each : nodes(kLeases)) {
+      EXPECT_TRUE(is_revoked(*all_->data(kLeases + ("/" + each)))) << each;
+    }
+  }
 }
 
 // Who asks by Client::force_release() names the lock and the fence, and no kind.
