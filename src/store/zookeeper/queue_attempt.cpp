@@ -167,11 +167,26 @@ void QueueAttempt::visited(const Answers& answers) {
 
 void QueueAttempt::read_own(const Answers& answers) {
   const Reply& own = answers.replies.front();
+  bool gives_way = false;
   if (own.code == Code::ok) {
     const auto guard = ground_.places.lock();
     place_->learn({&own, 1});
+    gives_way = place_->revoked && place_->stage == Stage::waiting;
   }
-  listed(answers);
+  gives_way ? stand_anew() : listed(answers);
+}
+
+// Who is revoked while it waits has nothing to keep: it would only be in the way of a lock that is free. It leaves its
+// place, as it was asked to, and stands behind the others with a node that says nothing of that any more.
+void QueueAttempt::stand_anew() {
+  if (is_exchange()) return turn_away(rules::old_hold_is_revoked());
+  std::vector<std::string> paths;
+  {
+    const auto guard = ground_.places.lock();
+    paths = ground_.places.condemn(*place_);
+  }
+  ground_.places.remove(place_, paths, session_);
+  create();
 }
 
 void QueueAttempt::glance(const std::string& own, const std::string& before) {

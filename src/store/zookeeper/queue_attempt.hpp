@@ -27,6 +27,7 @@ class QueueAttempt final : public Attempt {
   void visit();
   void visited(const Answers&);
   void read_own(const Answers&);
+  void stand_anew();
   void glance(const std::string& own, const std::string& before);
   void glanced(const Answers&);
   void list();

@@ -308,6 +308,27 @@ TEST_F(ZookeeperLines, WhatCuratorAsksForIsHonoured) {
   EXPECT_TRUE(nodes().empty());
 }
 
+TEST_F(ZookeeperLines, WhoeverIsRevokedWhileItWaitsKeepsNobodyFromAFreeLock) {
+  Peer alice = open();
+  Peer bob = open();
+  Peer carol = open();
+  const GrantRequest first = shared(request(alice, 1), Shape::exclusive());
+  const Granted yes = granted(alice, first);
+  Waiter revoked = wait(bob, shared(request(bob, 1, true), Shape::exclusive()));
+  Waiter next = wait(carol, shared(request(carol, 1, true), Shape::exclusive()));
+  all_->do_it({.op = Op::set_data, .path = node_of(revoked.request), .data = "__REVOKE__"});
+  EXPECT_EQ(refused(bob, revoked.request).ahead, 1U) << "it stands in line anew";
+  EXPECT_EQ(nodes().size(), 3U);
+  EXPECT_TRUE(releases(alice, first, yes.fence));
+  const auto offer = next.wakes.take_offer();
+  ASSERT_TRUE(offer);
+  EXPECT_TRUE(releases(carol, next.request, offer->fence));
+  const auto last = revoked.wakes.take_offer();
+  ASSERT_TRUE(last);
+  EXPECT_TRUE(renews(bob, revoked.request, last->fence)) << "what was asked for is done";
+  EXPECT_FALSE(look(alice).at(0).holds.at(0).revoked);
+}
+
 TEST_F(ZookeeperLines, CuratorsHoldersAreAskedInItsWords) {
   Peer alice = open();
   all_->do_it({.op = Op::create_container, .path = "/locks"});
