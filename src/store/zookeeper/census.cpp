@@ -180,7 +180,8 @@ class Census : public std::enable_shared_from_this<Census> {
   }
 
   void show(const Node& node, const Reply& reply) {
-    if (reply.code != Code::ok) return;  // it is gone meanwhile
+    // It is gone meanwhile. One that we may not read is there all the same, and has a name.
+    if (reply.code == Code::no_node) return;
     const std::string_view name = last_part_of(node.path);
     const NodeName parsed = parse_node(name);
     const auto data = node_data_in(reply.data);

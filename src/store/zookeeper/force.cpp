@@ -77,8 +77,10 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
   void meant(const Answers& answers) {
     std::vector<Request> requests;
     bool is_revoked_already = false;
+    const Reply* refused = nullptr;
     for (std::size_t i = 0; i < holders_.size(); ++i) {
       const Reply& node = answers.replies[i];
+      if (is_refused(node)) refused = &node;
       if (node.code != Code::ok) continue;
       const auto data = node_data_in(node.data);
       const std::uint64_t told = data ? data->fence : 0;
@@ -97,6 +99,8 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
       }
     }
     if (requests.empty() && is_revoked_already) return call_.answer(Forced{});
+    // It may be the one that is meant.
+    if (requests.empty() && refused != nullptr) return call_.answer(failure(*refused, lock_));
     ask(std::move(requests), &Forcing::done);
   }
 

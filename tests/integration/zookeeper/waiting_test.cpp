@@ -361,6 +361,35 @@ TEST_F(ZookeeperLines, OurRecordSurvivesARevocation) {
   EXPECT_EQ(seen[0].holds.at(0).owner, (OwnerId{alice.id, 1}));
 }
 
+TEST_F(ZookeeperLines, AHolderThatMayNotBeReadIsNeitherGoneNorHidden_F087) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest mine = request(alice, 1);
+  const Granted yes = granted(alice, mine);
+  bob.tree->refuse_next(Op::get_data, Code::no_auth);
+  const ForceReply reply = force(bob, mine, yes.fence, true);
+  ASSERT_TRUE(std::holds_alternative<NoAnswer>(reply)) << "it has not changed hands";
+  EXPECT_EQ(std::get<NoAnswer>(reply).why, Errc::permission);
+  bob.tree->refuse_next(Op::get_data, Code::no_auth);
+  const auto seen = look(bob);
+  ASSERT_EQ(seen.size(), 1U);
+  ASSERT_EQ(seen[0].holds.size(), 1U);
+  EXPECT_EQ(seen[0].holds[0].record.owner, uuid_of(mine.owner));
+  EXPECT_EQ(seen[0].holds[0].record.host, "");
+  EXPECT_TRUE(renews(alice, mine, yes.fence));
+}
+
+TEST_F(ZookeeperLines, AHolderThatMayBeReadIsForcedThoughAnotherMayNot_F087) {
+  Peer alice = open();
+  Peer bob = open();
+  granted(alice, shared(request(alice, 1), Shape::shared()));
+  const GrantRequest second = shared(request(alice, 2), Shape::shared());
+  const Granted yes = granted(alice, second);
+  bob.tree->refuse_next(Op::get_data, Code::no_auth);  // the first one's
+  EXPECT_TRUE(std::holds_alternative<Forced>(force(bob, second, yes.fence, true)));
+  EXPECT_EQ(nodes().size(), 1U);
+}
+
 // ---- one hold for another ----
 
 TEST_F(ZookeeperLines, ADowngradeIsOneStepAndStaysBeforeThoseWhoWait) {
