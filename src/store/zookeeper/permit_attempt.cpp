@@ -178,8 +178,15 @@ void PermitAttempt::identified(const Answers& answers) {
     const auto fence = ground_.fences.of(czxid);
     const bool whole = leases.size() == terms().shape.take;
     slots_ = slots_in(leases);
+    const Reply& size = answers.replies.back();
+    const Reply& taken = answers.replies[answers.replies.size() - kQuestions + 1];
+    if (is_refused(size) || is_refused(taken)) {
+      has_nodes(Stage::unknown, std::move(leases), fence.value_or(0));
+      return silent(failure(is_refused(size) ? size : taken, leases_path_));
+    }
     has_nodes(Stage::waiting, std::move(leases), fence.value_or(0));
-    if (!whole) return start_over();
+    // Another size may have been set before they were taken.
+    if (!whole || is_too_many(taken.children.size(), size)) return start_over();
     {
       const auto guard = ground_.places.lock();
       place_->slots = slots_;
@@ -230,7 +237,7 @@ void PermitAttempt::visited(const Answers& answers) {
   revoked ? refuse(0, 0, place_->fence) : grant();
 }
 
-// Somebody deleted one of them: the others are of no use.
+// Somebody deleted one of them, or there are fewer by now: the others are of no use.
 void PermitAttempt::start_over() {
   std::vector<std::string> rest;
   {
@@ -238,7 +245,7 @@ void PermitAttempt::start_over() {
     rest = ground_.places.condemn(*place_);
   }
   ground_.places.remove(place_, rest, session_);
-  create();
+  is_asked() ? create() : end_look(Wake{});
 }
 
 void PermitAttempt::read_own(const Answers& answers) {
@@ -370,12 +377,15 @@ void PermitAttempt::taken(const Answers& answers) {
     std::vector<std::string> paths;
     for (std::size_t i = 0; i < slots_.size(); ++i) paths.push_back(answers.replies[i].path);
     const auto fence = ground_.fences.of(first.stat.czxid);
-    has_nodes(Stage::waiting, std::move(paths), fence.value_or(0));
+    // In doubt until the size is known: if that is not told they are looked for, and looked at, the next time.
+    has_nodes(size_version_ ? Stage::waiting : Stage::unknown, std::move(paths), fence.value_or(0));
     {
       const auto guard = ground_.places.lock();
       place_->slots = slots_;
     }
-    return fence ? grant() : turn_away(rules::fences_ran_out());
+    if (!fence) return turn_away(rules::fences_ran_out());
+    if (size_version_) return grant();
+    return ask({{.op = Op::get_data, .path = cell_path_}}, &PermitAttempt::size_seen);
   }
   if (left_line.code == Code::no_node) {  // somebody deleted our node in the line
     has_none();
@@ -390,6 +400,20 @@ void PermitAttempt::taken(const Answers& answers) {
     return ask({{.op = Op::create_container, .path = leases_path_}}, &PermitAttempt::folder_made);
   }
   silent(failure(reason_in(answers), leases_path_));
+}
+
+// A size that nobody had set cannot be checked in the step that takes: there is no node whose version that would be.
+// It is read behind that step, which shows whatever was set before. Nobody took any since, as we were the first.
+void PermitAttempt::size_seen(const Answers& answers) {
+  const Reply& size = answers.replies.front();
+  if (is_refused(size)) return silent(failure(size, cell_path_));
+  if (is_too_many(std::uint64_t{permits_->taken} + slots_.size(), size)) return start_over();
+  grant();
+}
+
+bool PermitAttempt::is_too_many(std::uint64_t taken, const Reply& size) const {
+  const auto there_are = size_in(size);
+  return there_are && taken > *there_are;
 }
 
 void PermitAttempt::folder_made(const Answers& answers) {

@@ -37,6 +37,7 @@ class PermitAttempt final : public Attempt {
   void judge_room();
   void take();
   void taken(const Answers&);
+  void size_seen(const Answers&);
   void folder_made(const Answers&);
   void wait_for_permits();
   void waits_for_permits(const Answers&);
@@ -47,6 +48,7 @@ class PermitAttempt final : public Attempt {
   std::vector<Request> questions() const;
   std::optional<Rejected> objection() const;
   std::optional<std::uint32_t> size_in(const Reply&) const;
+  bool is_too_many(std::uint64_t taken, const Reply& size) const;
   std::string in_way() const;  // the path of a permit that is taken, or of the first in the line
   std::string in_line(std::string_view node) const { return line_path_ + '/' + std::string(node); }
   std::string in_leases(std::string_view node) const {

@@ -15,14 +15,24 @@ class ZookeeperPermits : public LockBench {
       all_->do_it({.op = Op::create_container, .path = each});
     }
   }
+  static void set_size(Peer& peer, std::uint64_t expected, const char* size) {
+    CellWrite write;
+    write.key = {CellKind::size, lock_name("a")};
+    write.expected = expected;
+    write.value = size;
+    write.op = {peer.id, expected + 1};
+    Answer<CellReply> answer;
+    peer.store->cells()->write(write, answer.call());
+    EXPECT_NE(answer.get<CellState>(), nullptr);
+  }
 };
 
-TEST_F(ZookeeperPermits, AreTakenInTwoRoundTripsAllAtOnce) {
+TEST_F(ZookeeperPermits, AreTakenInTwoRoundTripsAllAtOnceAndThenTheSizeIsRead) {
   Peer alice = open();
   make_folders();
   const GrantRequest three = permits(request(alice, 1), 3, 5);
   const Granted yes = granted(alice, three);
-  EXPECT_EQ(alice.tree->questions(), 2U);
+  EXPECT_EQ(alice.tree->questions(), 3U);
   EXPECT_EQ(yes.slots, (std::vector<std::uint32_t>{0, 1, 2}));
   EXPECT_EQ(nodes(kLeases).size(), 3U);
   EXPECT_TRUE(nodes(kLine).empty());
@@ -33,6 +43,10 @@ TEST_F(ZookeeperPermits, AreTakenInTwoRoundTripsAllAtOnce) {
   EXPECT_TRUE(renews(alice, three, yes.fence));
   EXPECT_TRUE(releases(alice, three, yes.fence));
   EXPECT_TRUE(nodes(kLeases).empty());
+  set_size(alice, 0, "5");
+  const auto before = alice.tree->questions();
+  granted(alice, three);
+  EXPECT_EQ(alice.tree->questions() - before, 2U) << "the step that takes checks one that is set";
 }
 
 TEST_F(ZookeeperPermits, ThoseOfCuratorCount) {
@@ -359,24 +373,14 @@ TEST_F(ZookeeperPermits, MoreThanFitIntoAMessageAreRefused) {
 TEST_F(ZookeeperPermits, ASizeThatIsSetBetweenLookingAndTakingCounts) {
   Peer alice = open();
   make_folders();
-  const auto set_size = [&](std::uint64_t expected, const char* size) {
-    CellWrite write;
-    write.key = {CellKind::size, lock_name("a")};
-    write.expected = expected;
-    write.value = size;
-    write.op = {alice.id, expected + 1};
-    Answer<CellReply> answer;
-    alice.store->cells()->write(write, answer.call());
-    EXPECT_NE(answer.get<CellState>(), nullptr);
-  };
-  set_size(0, "2");
+  set_size(alice, 0, "2");
   granted(alice, permits(request(alice, 1), 1, 2));
   Peer bob = open();
   bob.tree->set(Wire::held);
   Answer<GrantReply> answer;
   bob.store->try_grant(permits(request(bob, 1), 1, 2), answer.call());
   EXPECT_TRUE(bob.tree->let_one_go());  // there is one left
-  set_size(1, "1");
+  set_size(alice, 1, "1");
   bob.tree->let_go();
   EXPECT_NE(answer.get<Refused>(), nullptr);
   EXPECT_EQ(nodes(kLeases).size(), 1U);
@@ -395,6 +399,76 @@ TEST_F(ZookeeperPermits, WhatForbidsOneStepOfATakeIsToldWhicheverItIs_F087) {
   ASSERT_NE(answer.get<NoAnswer>(), nullptr);
   EXPECT_EQ(answer.get<NoAnswer>()->why, Errc::permission);
   EXPECT_TRUE(nodes(kLeases).empty());
+}
+
+TEST_F(ZookeeperPermits, TheFirstSizeThatIsSetBetweenLookingAndTakingCounts) {
+  Peer alice = open();
+  Peer bob = open();
+  granted(alice, permits(request(alice, 1), 1, 3));
+  const GrantRequest two = permits(request(bob, 1), 2, 3);
+  bob.tree->set(Wire::held);
+  Answer<GrantReply> answer;
+  bob.store->try_grant(two, answer.call());
+  EXPECT_TRUE(bob.tree->let_one_go());  // there are two left, and no size is set
+  set_size(alice, 0, "2");
+  bob.tree->set(Wire::up);
+  bob.tree->let_go();
+  EXPECT_NE(answer.get<Refused>(), nullptr) << "three of two would be taken";
+  EXPECT_EQ(nodes(kLeases).size(), 1U);
+  EXPECT_TRUE(nodes(kLine).empty());
+  set_size(alice, 1, "3");
+  granted(bob, two);
+}
+
+TEST_F(ZookeeperPermits, WhoeverWaitsIsNotOfferedMoreThanTheFirstSizeThatIsSet) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest first = permits(request(alice, 1), 1, 2);
+  const GrantRequest second = permits(request(alice, 2), 1, 2);
+  const Granted one = granted(alice, first);
+  granted(alice, second);
+  const GrantRequest next = permits(request(bob, 1, true), 1, 2);
+  test::WakeBox wakes;
+  const WatchPtr watch = bob.store->watch(next, wakes.fn());
+  refused(bob, next);
+  bob.tree->set(Wire::held);
+  EXPECT_TRUE(releases(alice, first, one.fence));
+  EXPECT_TRUE(bob.tree->let_one_go());  // there is one left, and no size is set
+  set_size(alice, 0, "1");
+  bob.tree->set(Wire::up);
+  bob.tree->let_go();
+  const auto wake = wakes.take();
+  ASSERT_TRUE(wake);
+  EXPECT_FALSE(wake->offer);
+  EXPECT_EQ(nodes(kLeases).size(), 1U);
+  refused(bob, next);
+}
+
+// Then nobody knows whether it counts: what was taken is looked at when it is asked for again.
+TEST_F(ZookeeperPermits, ATakeWhoseSizeIsNotToldIsNoGrantAndLeavesNothingBehind) {
+  for (const char* size : {"", "1"}) {
+    Peer alice = open();
+    make_folders();
+    const GrantRequest two = permits(request(alice, 1), 2, 2);
+    alice.tree->set(Wire::held);
+    Answer<GrantReply> answer;
+    alice.store->try_grant(two, answer.call());
+    EXPECT_TRUE(alice.tree->let_one_go());
+    alice.tree->set(Wire::lost);
+    EXPECT_TRUE(alice.tree->let_one_go());  // they are taken, and the size is not read
+    ASSERT_NE(answer.get<NoAnswer>(), nullptr);
+    EXPECT_TRUE(answer.get<NoAnswer>()->executed);
+    EXPECT_EQ(nodes(kLeases).size(), 2U);
+    alice.tree->set(Wire::up);
+    if (*size == 0) {
+      EXPECT_TRUE(releases(alice, two, granted(alice, two).fence));
+    } else {
+      set_size(alice, 0, size);
+      EXPECT_TRUE(std::holds_alternative<Rejected>(ask(alice, two))) << "there is but one";
+    }
+    EXPECT_TRUE(nodes(kLeases).empty());
+    EXPECT_TRUE(nodes(kLine).empty());
+  }
 }
 
 // ---- names that are paths ----
