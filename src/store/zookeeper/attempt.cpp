@@ -12,12 +12,6 @@ namespace {
 // So often the line may change under our eyes, or be taken away above us.
 constexpr int kMostRounds = 100;
 
-std::vector<Request> removals(const std::vector<std::string>& paths) {
-  std::vector<Request> requests;
-  for (const std::string& path : paths) requests.push_back({.op = Op::remove, .path = path});
-  return requests;
-}
-
 }  // namespace
 
 NoAnswer Attempt::too_many_rounds() { return zookeeper::too_many_rounds(); }

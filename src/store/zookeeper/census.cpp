@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -198,8 +199,7 @@ class Census : public std::enable_shared_from_this<Census> {
     claim.record = record_of(name, reply.data);
     claim.lease_left = data ? data->lease : ground_.tree.timeout();
     if (node.holds) {
-      const std::uint64_t told = data ? data->fence : 0;
-      claim.fence = told != 0 ? told : ground_.fences.of(reply.stat.czxid).value_or(0);
+      claim.fence = fence_of(data, reply.stat, ground_.fences);
       claim.revoked = is_revoked(reply.data);
     }
     (node.holds ? lock.holds : lock.line).push_back(std::move(claim));

@@ -39,6 +39,13 @@ const Reply& reason_in(const Answers& answers) {
   return found == answers.replies.end() ? answers.replies.front() : *found;
 }
 
+const Reply* failed_parent(std::span<const Reply> parents) {
+  for (const Reply& each : parents) {
+    if (is_refused(each) && each.code != Code::node_exists) return &each;
+  }
+  return nullptr;
+}
+
 Rejected numbers_ran_out(const std::string& path) {
   return {Errc::store_full, "the server has no more numbers for those who wait at " +
                                 printable(path) + "; delete it while nobody uses the lock"};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "store/zookeeper/tree.hpp"
@@ -16,6 +17,10 @@ inline bool is_refused(const Reply& reply) {
 
 // Of what was asked as one and not done: the one that is the reason. The others say nothing.
 const Reply& reason_in(const Answers&);
+
+// Of parents that were asked for. One that we may not make can be there all the same, and one whose own parent was
+// just taken away is made the next time.
+const Reply* failed_parent(std::span<const Reply> parents);
 
 // The server's numbers for the children of that node fit no more.
 Rejected numbers_ran_out(const std::string& path);

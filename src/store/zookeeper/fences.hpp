@@ -23,9 +23,6 @@ class Fences {
     if (czxid <= 0 || static_cast<std::uint64_t>(czxid) > kMaxFence >> shift_) return std::nullopt;
     return static_cast<std::uint64_t>(czxid) << shift_;
   }
-  std::int64_t czxid_of(std::uint64_t fence) const {
-    return static_cast<std::int64_t>(fence >> shift_);
-  }
 
   std::uint64_t spare(Kind kind, std::uint64_t asked) const {
     return std::min(asked, kind == Kind::shared_mutex && last() > 0 ? last() - 1 : last());

@@ -83,9 +83,7 @@ class Forcing : public std::enable_shared_from_this<Forcing> {
       if (is_refused(node)) refused = &node;
       if (node.code != Code::ok) continue;
       const auto data = node_data_in(node.data);
-      const std::uint64_t told = data ? data->fence : 0;
-      const std::uint64_t fence = told != 0 ? told : ground_.fences.of(node.stat.czxid).value_or(0);
-      if (fence != request_.fence) continue;
+      if (fence_of(data, node.stat, ground_.fences) != request_.fence) continue;
       const std::string& path = holders_[i];
       if (request_.now) {
         requests.push_back({.op = Op::remove, .path = path});

@@ -96,6 +96,12 @@ std::string revoked(std::string_view text) {
   return all;
 }
 
+std::uint64_t fence_of(const std::optional<NodeData>& data, const Stat& stat,
+                       const Fences& fences) {
+  const std::uint64_t told = data ? data->fence : 0;
+  return told != 0 ? told : fences.of(stat.czxid).value_or(0);
+}
+
 HolderRecord record_of(std::string_view name, std::string_view text) {
   if (auto data = node_data_in(text)) return std::move(data->record);
   HolderRecord record;

@@ -14,6 +14,8 @@
 #include "holdfast/holder_record.hpp"
 #include "holdfast/store/keys.hpp"
 #include "holdfast/time.hpp"
+#include "store/zookeeper/fences.hpp"
+#include "store/zookeeper/tree.hpp"
 
 namespace holdfast::store::zookeeper {
 
@@ -35,6 +37,9 @@ std::optional<NodeData> node_data_in(std::string_view text);
 bool is_revoked(std::string_view text);
 // What to write over it.
 std::string revoked(std::string_view text);
+
+// Of a hold's node, which tells it or was made with it.
+std::uint64_t fence_of(const std::optional<NodeData>&, const Stat&, const Fences&);
 
 // Of a node with this name and text, whoever made it.
 HolderRecord record_of(std::string_view name, std::string_view text);

@@ -17,12 +17,6 @@ using Paths = std::vector<std::string>;
 
 constexpr Duration kLookAgain = std::chrono::seconds(1);
 
-std::vector<Request> removals(const Paths& paths) {
-  std::vector<Request> requests;
-  for (const std::string& path : paths) requests.push_back({.op = Op::remove, .path = path});
-  return requests;
-}
-
 // What the server refused, and we shall ask for again.
 NoAnswer not_yet(const Reply& refused, const std::string& path) {
   NoAnswer none = failure(refused, path);

@@ -18,15 +18,6 @@ constexpr std::size_t kQuestions = 4;
 // A folder that is not there has nothing in it.
 bool is_list(const Reply& reply) { return reply.code == Code::ok || reply.code == Code::no_node; }
 
-const Reply* failed_parent(const Answers& answers) {
-  for (std::size_t i = 0; i + kQuestions + 1 < answers.replies.size(); ++i) {
-    const Code code = answers.replies[i].code;
-    const bool is_there = code == Code::ok || code == Code::node_exists;
-    if (!is_there && code != Code::no_node) return &answers.replies[i];
-  }
-  return nullptr;
-}
-
 std::vector<std::uint32_t> slots_in(const std::vector<std::string>& paths) {
   std::vector<std::uint32_t> slots;
   for (const std::string& path : paths) {
@@ -96,7 +87,8 @@ void PermitAttempt::created(const Answers& answers) {
   if (node.code != Code::ok) {
     has_none();
     if (node.code != Code::no_node) return silent(failure(node, line_path_));
-    if (const Reply* const failed = failed_parent(answers)) {
+    const auto parents = std::span(answers.replies).first(answers.replies.size() - kQuestions - 1);
+    if (const Reply* const failed = failed_parent(parents)) {
       return silent(failure(*failed, line_path_));
     }
     needs_parents_ = true;

@@ -25,6 +25,12 @@ void Place::learn(std::span<const Reply> nodes_read) {
   }
 }
 
+std::vector<Request> removals(const std::vector<std::string>& paths) {
+  std::vector<Request> requests;
+  for (const std::string& path : paths) requests.push_back({.op = Op::remove, .path = path});
+  return requests;
+}
+
 // ---- all of them ----
 
 // What the loop knows of the places: it may call when they are gone.

@@ -82,6 +82,8 @@ struct Place {
   void learn(std::span<const Reply> nodes_read);
 };
 
+std::vector<Request> removals(const std::vector<std::string>& paths);
+
 // Threads      From any thread. Nobody is told anything with the lock held, and the tree is asked nothing.
 // Lifetime     close() waits for what runs on the loop; it must not be called there.
 class Places {

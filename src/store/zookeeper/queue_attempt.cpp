@@ -1,6 +1,7 @@
 #include "store/zookeeper/queue_attempt.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "rules/objections.hpp"
@@ -13,17 +14,6 @@ namespace {
 // Where so many wait nobody reads all their names only to say how many there are: each of them asks every few seconds,
 // and that would be more than a server can tell or we can hear.
 constexpr std::uint32_t kLongLine = 100;
-
-// Of those that were asked for before the last two. One that we may not make can be there all the same, and one
-// whose own parent was just taken away is made the next time.
-const Reply* failed_parent(const Answers& answers) {
-  for (std::size_t i = 0; i + 2 < answers.replies.size(); ++i) {
-    const Code code = answers.replies[i].code;
-    const bool is_there = code == Code::ok || code == Code::node_exists;
-    if (!is_there && code != Code::no_node) return &answers.replies[i];
-  }
-  return nullptr;
-}
 
 }  // namespace
 
@@ -69,8 +59,10 @@ void QueueAttempt::created(const Answers& answers) {
   if (node.code != Code::ok) {
     has_none();
     if (node.code != Code::no_node) return silent(failure(node, parent_));
-    if (const Reply* const failed = failed_parent(answers))
+    const auto parents = std::span(answers.replies).first(answers.replies.size() - 2);
+    if (const Reply* const failed = failed_parent(parents)) {
       return silent(failure(*failed, parent_));
+    }
     needs_parents_ = true;
     return create();
   }
