@@ -102,10 +102,10 @@ TEST(ZooKeeperDeposedLeader, KeepsNobodyHoldingPastAnothersGrant_F081_F089) {
   LineOnServer seen(Address::tcp(ensemble[old].port()), "/lock");
   expect_renewed(hold);
 
+  TimePoint valid_until = hold.valid_until();
   ensemble.depose(old);
   const Client other = open(ensemble.hosts_without(old), "?session=30s");
   auto waiting = other.mutex("lock").async_acquire({.wait = kSoon});
-  TimePoint valid_until{};
   TimePoint not_yet{};  // another has it
   for (TimePoint now = boot_now(); !waiting.ready(); now = boot_now()) {
     not_yet = now;
