@@ -6,7 +6,6 @@
 
 #include "conformance/scenarios.hpp"
 #include "holdfast/owner.hpp"
-#include "support/effort.hpp"
 
 namespace holdfast::conformance {
 namespace {
@@ -193,11 +192,6 @@ TEST_P(PermitScenarios, S24_NoMoreAreHeldThanThereAre) {
 }
 
 TEST_P(PermitScenarios, S24_TheyAreExactInACrowd) {
-  // Not understood: under ThreadSanitizer the crowd on the tree in memory stands still until its time is turned, and
-  // nobody turns it here. On real servers it does not.
-  if (test::kSanitized && GetParam() == std::string_view("zookeeper_memory")) {
-    GTEST_SKIP() << "stands still under ThreadSanitizer, for a reason that is not known yet";
-  }
   const Peer alice = on().client(), bob = on().client();
   std::atomic<int> inside = 0, most = 0;
   std::vector<std::thread> threads;

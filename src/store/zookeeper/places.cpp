@@ -127,17 +127,23 @@ bool Places::enter(const ClaimKey& claim, Work work) {
 
 void Places::leave(const Ptr& place, Task answer) {
   Task next;
+  bool looks = false;
   {
     const Guard guard = lock();
-    if (place->queue.empty()) {
-      place->busy = false;
-      arm(place->until);
-      drop_if_idle(*place);
-    } else {
+    if (!place->queue.empty()) {
       next = std::move(place->queue.front());
       place->queue.pop_front();
+    } else {
+      // It may have fired after the turn looked whether anything had.
+      looks = std::exchange(place->fired, false) && is_to_look(*place);
+      place->busy = looks;
+    }
+    if (!place->busy) {
+      arm(place->until);
+      drop_if_idle(*place);
     }
   }
+  if (looks) parts_.look(Turn(*this, place));
   if (next) next();
   if (answer) answer();
 }
@@ -151,6 +157,10 @@ Places::Ptr Places::find(const ClaimKey& claim) const {
 
 bool Places::is_awaited(const Place& place) const {
   return !watches_.find(place.terms.owner).empty();
+}
+
+bool Places::is_to_look(const Place& place) const {
+  return place.stage == Stage::waiting && is_awaited(place);
 }
 
 void Places::drop_if_idle(const Place& place) {
@@ -276,7 +286,7 @@ void Places::fired(const std::string& path, Event event) {
       const bool was_next = std::exchange(place->is_next, false);
       if (place->busy) {
         place->fired = true;
-      } else if (place->stage == Stage::waiting && is_awaited(*place)) {
+      } else if (is_to_look(*place)) {
         if (was_next && event == Event::deleted) {
           offers.emplace_back(place->terms.owner, offer_of(*place));
         } else {

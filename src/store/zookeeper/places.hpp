@@ -63,7 +63,7 @@ struct Place {
   std::uint64_t left = 0;           // the fence of the hold whose nodes these were
 
   std::vector<std::string> watched{};  // paths whose watch is set
-  bool fired = false;                  // one of them has, while it was somebody's turn
+  bool fired = false;                  // one of them has, in the turn that goes on
   bool is_next = false;                // when the one that is watched is deleted, it is ours
   std::uint32_t ahead = 0;             // in the line when it was last read, and all that waited
   std::uint32_t waiting = 0;
@@ -148,6 +148,7 @@ class Places {
 
   void run(const Ptr&, Work, Guard);
   void leave(const Ptr&, Task answer);
+  bool is_to_look(const Place&) const;  // when a watch of its fires
   Wake offer_of(Place&);
   void arm(TimePoint);
   void lapse();
