@@ -24,7 +24,7 @@ enum class Order : std::uint8_t {
 struct AcquireOptions {
   Duration wait = kForever;                   // how long to wait in line; 0 = one attempt
   Duration lease = std::chrono::seconds(30);  // how long a silent holder survives
-  bool renew = true;                          // keep it alive in the background
+  bool renew = true;             // keep it alive in the background; else it ends with its lease
   Duration max_hold = kForever;  // then lost() fires and the lock is released; per Hold
   Order order = Order::any;
   std::string reason{};    // shown to whoever waits; at most kMaxReason bytes

@@ -11,22 +11,23 @@ LeaseMachine::LeaseMachine(const Pace& pace, store::Random& random, Terms terms,
                            const GrantInHand& grant)
     : pace_(&pace), random_(&random), terms_(terms) {
   counted_until_ = pace.drift.valid_until(grant.sent, terms.lease, grant.lease);
+  if (!terms.renew) lease_ends_ = pace.drift.valid_until(grant.sent, terms.lease, terms.lease);
   given_ = std::min(terms.lease, grant.lease);
   newest_success_ = grant.sent;
   renew_from_ = later(grant.sent, given_ / 3);
 }
 
 LostWhy LeaseMachine::why_lost(TimePoint now) const {
-  return now >= terms_.hold_until && terms_.hold_until < counted_until_ ? LostWhy::max_hold
-                                                                        : LostWhy::expired;
+  const bool held_too_long =
+      now >= terms_.hold_until && terms_.hold_until < std::min(counted_until_, lease_ends_);
+  return held_too_long ? LostWhy::max_hold : LostWhy::expired;
 }
 
 TimePoint LeaseMachine::renew_from() const {
   if (in_flight_) return kNever;
   if (urgent_) return renew_from_;
-  // Nothing to gain once the lease reaches to the end of max_hold.
-  if (!terms_.renew || counted_until_ >= terms_.hold_until) return kNever;
-  return renew_from_;
+  // Nothing to gain once it reaches to its end.
+  return counted_until_ < end() ? renew_from_ : kNever;
 }
 
 TimePoint LeaseMachine::renew_by() const {
@@ -47,9 +48,7 @@ Duration LeaseMachine::start_renewal(TimePoint now) {
 }
 
 Duration LeaseMachine::lease_to_ask(TimePoint now) const {
-  // A verification may not lengthen what was not to be renewed, nor any renewal outlast max_hold.
-  const TimePoint end = terms_.renew ? terms_.hold_until : valid_until();
-  const Duration left = left_until(end, now);
+  const Duration left = left_until(end(), now);
   if (left >= terms_.lease) return terms_.lease;
   return std::min(terms_.lease, left + pace_->drift.allowance(terms_.lease));
 }
@@ -66,9 +65,7 @@ void LeaseMachine::on_renewed(const Answer& answer, TimePoint now) {
   if (!valid(now)) return;
   const TimePoint sent = HOLDFAST_PLANTED(lease_from_answer) ? now : answer.sent;
   const TimePoint until = pace_->drift.valid_until(sent, answer.asked, answer.given);
-  if (!terms_.renew) {
-    counted_until_ = std::min(counted_until_, until);
-  } else if (answer.late) {
+  if (answer.late) {
     counted_until_ = std::max(counted_until_, std::min(until, ceiling_));
   } else {
     counted_until_ = until;

@@ -16,7 +16,8 @@ enum class LostWhy : std::uint8_t {
 };
 
 // Keeps one grant alive: renews at a third of its lease and knows, by our own clock alone, until
-// when it may be relied upon.
+// when it may be relied upon. One that is not to be renewed ends with its lease; if the store gave only a part
+// of that, as one with sessions does, the rest of it is fetched in the same way.
 //
 //   event               valid                                 past its deadline
 //   timer               renew if due                          lost
@@ -34,7 +35,7 @@ class LeaseMachine {
 
   LeaseMachine(const Pace& pace, store::Random& random, Terms terms, const GrantInHand& grant);
 
-  TimePoint valid_until() const { return std::min(counted_until_, terms_.hold_until); }
+  TimePoint valid_until() const { return std::min(counted_until_, end()); }
   bool valid(TimePoint now) const { return now < valid_until(); }
   LostWhy why_lost(TimePoint now) const;
 
@@ -72,11 +73,14 @@ class LeaseMachine {
   Duration given() const { return given_; }  // by the store, which may be less
 
  private:
+  // Beyond this nothing lengthens it.
+  TimePoint end() const { return std::min(lease_ends_, terms_.hold_until); }
   Duration lease_to_ask(TimePoint now) const;
 
   const Pace* pace_;
   store::Random* random_;
   Terms terms_;
+  TimePoint lease_ends_ = kNever;  // if it is not to be renewed
   TimePoint counted_until_{};
   TimePoint ceiling_ = kNever;  // what the newest renewal leaves of it, if the store sees it last
   Duration given_{};            // the lease that the store really gives

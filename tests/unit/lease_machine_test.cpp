@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine_probe.hpp"
 
 namespace holdfast::core {
@@ -281,6 +283,35 @@ TEST_F(LeaseMachineTest, WithoutRenewalNothingIsSent) {
   EXPECT_EQ(lease.renew_from(), kNever);
   EXPECT_EQ(lease.renew_by(), kNever);
   EXPECT_EQ(lease.valid_until(), kSent + 30s - kAllowance);
+}
+
+// A store with sessions gives no more than the session is known to live for.
+TEST_F(LeaseMachineTest, WithoutRenewalTheRestOfALeaseThatIsGivenInPartsIsFetched) {
+  LeaseMachine lease = granted({.lease = 30s, .renew = false}, 9s);
+  const TimePoint end = kSent + 30s - kAllowance;
+  EXPECT_EQ(lease.valid_until(), kSent + 9s - 92ms);
+  int renewals = 0;
+  for (; lease.renew_from() != kNever && renewals < 100; ++renewals) {
+    now = lease.renew_by();
+    ASSERT_TRUE(lease.valid(now));
+    const Duration asked = lease.start_renewal(now);
+    EXPECT_LE(now + asked, kSent + 30s) << "and no more than that";
+    lease.on_renewed({.sent = now, .asked = asked, .given = std::min<Duration>(asked, 9s)},
+                     now + 5ms);
+  }
+  EXPECT_GT(renewals, 2);
+  EXPECT_EQ(lease.valid_until(), end);
+  EXPECT_EQ(lease.why_lost(end), LostWhy::expired);
+}
+
+TEST_F(LeaseMachineTest, ALeaseThatIsGivenInPartsEndsWithMaxHoldIfThatIsFirst) {
+  LeaseMachine lease = granted({.lease = 30s, .renew = false, .hold_until = kSent + 12s}, 9s);
+  now = lease.renew_by();
+  EXPECT_EQ(lease.start_renewal(now), kSent + 12s - now + kAllowance);
+  lease.on_renewed({.sent = now, .asked = 9s, .given = 9s}, now + 5ms);
+  EXPECT_EQ(lease.renew_from(), kNever);
+  EXPECT_EQ(lease.valid_until(), kSent + 12s);
+  EXPECT_EQ(lease.why_lost(kSent + 12s), LostWhy::max_hold);
 }
 
 TEST_F(LeaseMachineTest, AVerificationLeavesAtOnceAndThePeriodBeginsAnew) {

@@ -53,6 +53,23 @@ TEST_F(ZooKeeperLockSession, AllHoldsOfASessionEndWithIt_F080) {
   EXPECT_EQ(line("pool/leases").size(), 0U);
 }
 
+// The session lives on, so the store knows of no end of its own; and it gives leases of half a session at most.
+TEST_F(ZooKeeperLockSession, WithoutRenewalAHoldLastsForTheLeaseThatWasAskedFor) {
+  constexpr Duration kLease = 4s;
+  const Client client = open_direct("?session=2s");
+  const auto hold = client.mutex("lock").acquire({.lease = kLease, .renew = false}).value();
+  const TimePoint taken = boot_now();
+  TimePoint until = hold.valid_until();
+  EXPECT_LT(until, taken + kLease / 2) << "a part of it";
+  EXPECT_TRUE(eventually([&] {
+    until = std::max(until, hold.valid_until());
+    return is_lost(hold);
+  }));
+  EXPECT_GT(until, taken + kLease * 3 / 4);
+  EXPECT_LE(until, taken + kLease);
+  EXPECT_TRUE(line().comes_to(0));
+}
+
 class ZooKeeperWaiting : public LockFaults, public testing::WithParamInterface<Order> {};
 
 TEST_P(ZooKeeperWaiting, WhoeverLosesItsSessionStandsInLineAnewAndIsServed_F080_F082) {
