@@ -65,11 +65,13 @@ void Question::read_too_much(const AnswerHead& head) {
   }
 }
 
-// A change that is refused is agreed to like one that is made. An error that we do not know may be our own server's.
+// A change that is refused is agreed to like one that is made, and has a number. What our own server refuses by itself
+// (enableEagerACLCheck) has none; and an error that we do not know may be of that kind.
 bool Question::is_agreed() const {
   bool agreed = false;
-  for_each([&](const Request& request, Code code) {
-    agreed |= needs_a_majority(request.op) && code != Code::other && code != Code::too_large;
+  for_each([&](const Request& request, const Reply& reply) {
+    const bool known = reply.code != Code::other && reply.code != Code::too_large;
+    agreed |= needs_a_majority(request.op) && known && reply.zxid > 0;
   });
   return agreed;
 }

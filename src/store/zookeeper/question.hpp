@@ -73,12 +73,12 @@ class Question final : public transport::Asker {
   void read_too_much(const AnswerHead&);
   // Once it was read: whether a majority of the servers has agreed to it.
   bool is_agreed() const;
-  // Calls tell(request, code) for each of its requests.
+  // Calls tell(request, reply) for each of its requests.
   template <class Tell>
   void for_each(Tell tell) const {
     const auto& requests = batch_->requests();
     const auto& replies = batch_->replies();
-    for (std::size_t i = first(); i < last(); ++i) tell(requests[i], replies[i].code);
+    for (std::size_t i = first(); i < last(); ++i) tell(requests[i], replies[i]);
   }
 
   void done() { batch_->one_answered(); }

@@ -143,7 +143,7 @@ class Session final : public Tree, transport::Language {
   Standing standing_;
   std::optional<Dialled> dialled_;  // without its stream: what the next one has begun with
   std::size_t endpoint_ = kNoneYet;
-  Duration timeout_{};        // the last that was granted
+  Duration timeout_{};        // of the session: the least that was granted to it, as in standing_
   std::uint64_t stream_ = 0;  // the last one that has begun
   bool connected_ = false;
   bool lacks_watches_ = false;

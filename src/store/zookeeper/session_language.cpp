@@ -61,7 +61,7 @@ std::string Session::begun(std::uint64_t stream) {
   const bool goes_on = dialled.credentials.session == credentials_.session;
   if (!goes_on) end_session();
   credentials_ = dialled.credentials;
-  timeout_ = dialled.timeout;
+  timeout_ = goes_on ? std::min(timeout_, dialled.timeout) : dialled.timeout;
   endpoint_ = dialled.endpoint;
   if (goes_on) {
     standing_.goes_on(dialled.sent, dialled.timeout);
@@ -227,7 +227,8 @@ void Session::note(const Question& question, const AnswerHead& head) {
   } else {
     standing_.answered(question.sent(), now);
   }
-  question.for_each([this](const Request& request, Code code) { watches_.asked(request, code); });
+  question.for_each(
+      [this](const Request& request, const Reply& reply) { watches_.asked(request, reply.code); });
 }
 
 }  // namespace holdfast::store::zookeeper

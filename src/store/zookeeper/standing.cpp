@@ -27,11 +27,12 @@ void Standing::begins(TimePoint sent, Duration timeout) {
   heard_ = agreed_ = sent;
 }
 
-// Servers may differ in what they grant; the smaller one counts until it is known which the leader has heard.
+// Servers may differ in what they grant. A timeout that is smaller may be what the leader has heard; one that is greater
+// is forgotten by the next leader, which counts the one that the session began with.
 void Standing::goes_on(TimePoint sent, Duration timeout) {
   broke();
   timeout_ = std::min(timeout_, timeout);
-  hello_ = {sent, timeout};
+  hello_ = sent;
 }
 
 void Standing::broke() {
@@ -45,8 +46,7 @@ void Standing::agreed(TimePoint sent, TimePoint now) {
   if (!heard_ || !agreed_) return;
   agreed_ = std::max(*agreed_, sent);
   if (const auto hello = std::exchange(hello_, std::nullopt)) {
-    heard_ = std::max(*heard_, hello->sent);
-    timeout_ = hello->timeout;
+    heard_ = std::max(*heard_, *hello);
   }
   while (!contacts_.empty() && later(contacts_.front().answered, report_time(timeout_)) <= sent) {
     heard_ = std::max(*heard_, contacts_.front().sent);

@@ -49,10 +49,6 @@ class Standing {
   TimePoint valid_until() const;  // in the past if nothing is known
 
  private:
-  struct Hello {
-    TimePoint sent;
-    Duration timeout;
-  };
   struct Contact {
     TimePoint sent;
     TimePoint answered;
@@ -60,10 +56,11 @@ class Standing {
 
   void note(Contact);
 
-  Duration timeout_{};
+  Duration timeout_{};               // the least that was granted to this session
   std::optional<TimePoint> heard_;   // the leader has heard of us since
   std::optional<TimePoint> agreed_;  // the sending of the last question that was agreed to
-  std::optional<Hello> hello_;    // that opened this connection, if nothing was agreed to over it
+  // The sending of the hello that opened this connection, if nothing was agreed to over it.
+  std::optional<TimePoint> hello_;
   std::deque<Contact> contacts_;  // over it, not known to be reported
 };
 

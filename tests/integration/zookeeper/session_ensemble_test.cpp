@@ -61,6 +61,22 @@ TEST_F(ZooKeeperEnsembleSession, AFollowerThatIsCutOffProvesNothing_F081_F085) {
   EXPECT_TRUE(bench_.heard().ends(number));
 }
 
+// Servers with this setting ask nobody before they say no.
+TEST(ZooKeeperEagerEnsemble, AFollowerThatRefusesByItselfProvesNothing_F081_F087) {
+  ZookeeperEnsemble ensemble(
+      {.each = {.java = {"-Dzookeeper.enableEagerACLCheck=true"}}, .silence = 30s});
+  SessionBench bench;
+  const std::size_t follower = ensemble.a_follower();
+  const std::string host = ensemble[follower].host();
+  Session& owner = bench.open("zk://me:secret@" + host + "?session=60s");
+  ASSERT_EQ(ask(owner, {.op = Op::create, .path = "/a"}).code, Code::ok);
+  Session& other = bench.open("zk://" + host + "?session=60s");
+  ensemble.cut_off(follower);
+  const TimePoint before = other.valid_until();
+  EXPECT_EQ(ask(other, {.op = Op::create, .path = "/a/b"}).code, Code::no_auth);
+  EXPECT_EQ(other.valid_until(), before);
+}
+
 TEST_F(ZooKeeperEnsembleSession, StaysValidOverAFollower) {
   Session& session = bench_.open(url_of(ensemble_.a_follower(), "?session=4s"));
   session.keep_valid(true);

@@ -260,6 +260,15 @@ TEST(ZooKeeperWithRules, WhoIsNotKnownIsToldSoAtOnce_F087) {
   EXPECT_EQ(ask(known, {.op = Op::create, .path = "/a"}).code, Code::ok);
 }
 
+TEST_F(ZooKeeperSession, AChangeThatIsRefusedIsAgreedToLikeOneThatIsMade_F087) {
+  Session& owner = bench_.open("zk://me:secret@" + server_.host() + base_);
+  ASSERT_EQ(ask(owner, {.op = Op::create, .path = at("a")}).code, Code::ok);
+  Session& other = bench_.open(url());
+  const TimePoint before = other.valid_until();
+  EXPECT_EQ(ask(other, {.op = Op::create, .path = at("a/b")}).code, Code::no_auth);
+  EXPECT_GT(other.valid_until(), before);
+}
+
 // ---- threads ----
 
 // What a caller that blocks does.
