@@ -95,7 +95,7 @@ void Driver::post(Event event, Asker asker) {
   }
   run(std::move(out.actions), asker);
   if (!armed) {
-    insist([this] {
+    transport::insist([this] {
       const std::lock_guard lock(mu_);
       if (!shut_) arm_timer();
     });

@@ -18,7 +18,7 @@
 #include "holdfast/store/store.hpp"
 #include "runtime/blocked_op.hpp"
 #include "runtime/callbacks.hpp"
-#include "runtime/insist.hpp"
+#include "transport/insist.hpp"
 
 namespace holdfast::runtime {
 
@@ -103,7 +103,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   // The same for what somebody waits for: if there is no memory, as soon as there is.
   template <class F>
   void surely_call_back(const F& f) {
-    insist([&] { call_back(Task(f)); });
+    transport::insist([&] { call_back(Task(f)); });
   }
 
   TimePoint now() const { return parts_.clock.now(); }

@@ -4,7 +4,7 @@
 #include <new>
 #include <thread>
 
-namespace holdfast::runtime {
+namespace holdfast::transport {
 
 // Does what somebody would wait for in vain: without memory for it again and again, until there is some.
 // Under no lock.
@@ -19,4 +19,4 @@ void insist(F f) {
   }
 }
 
-}  // namespace holdfast::runtime
+}  // namespace holdfast::transport
