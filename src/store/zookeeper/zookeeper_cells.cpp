@@ -1,5 +1,6 @@
 #include "store/zookeeper/zookeeper_cells.hpp"
 
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -214,26 +215,34 @@ WatchPtr ZookeeperCells::watch(const CellKey& key, CellChangedFn changed) {
 
 // If it is wanted and not set. What changed before was not told; but whoever reads after this was asked sees it.
 void ZookeeperCells::set_watch(const std::string& path, Tell told) {
+  std::uint64_t asked = 0;
   {
     const std::lock_guard lock(state_->mutex);
     const auto found = state_->by_path.find(path);
     if (found == state_->by_path.end() || found->second.is_set) return;
-    found->second.is_set = true;
     ground_.watches.want(path);
+    found->second.is_set = true;
+    asked = found->second.asked = ++state_->last;
   }
-  ground_.tree.ask({{.op = Op::exists, .path = path, .watch = true}},
-                   later(ground_.clock.now(), ground_.tree.timeout()), false, 0,
-                   [this, path, told](const Outcome& outcome) {
-                     if (std::holds_alternative<NoAnswer>(outcome)) return could_not_watch(path);
-                     if (told == Tell::when_set) tell(path);
-                   });
+  try {
+    ground_.tree.ask({{.op = Op::exists, .path = path, .watch = true}},
+                     later(ground_.clock.now(), ground_.tree.timeout()), false, 0,
+                     [this, path, told, asked](const Outcome& outcome) {
+                       const bool none = std::holds_alternative<NoAnswer>(outcome);
+                       if (none) return could_not_watch(path, asked);
+                       if (told == Tell::when_set) tell(path);
+                     });
+  } catch (const std::bad_alloc&) {
+    could_not_watch(path, asked);
+  }
 }
 
 // The next one who reads tries again.
-void ZookeeperCells::could_not_watch(const std::string& path) {
+void ZookeeperCells::could_not_watch(const std::string& path, std::uint64_t asked) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->by_path.find(path);
-  if (found == state_->by_path.end() || !std::exchange(found->second.is_set, false)) return;
+  if (found == state_->by_path.end() || found->second.asked != asked) return;
+  if (!std::exchange(found->second.is_set, false)) return;
   ground_.watches.unwant(path);
 }
 

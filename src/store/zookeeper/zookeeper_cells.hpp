@@ -34,7 +34,8 @@ class ZookeeperCells final : public Cells {
   using Function = std::shared_ptr<const CellChangedFn>;
   struct Watched {
     std::map<std::uint64_t, Function> told;
-    bool is_set = false;  // in the tree, or will be in a moment
+    bool is_set = false;      // in the tree, or will be in a moment
+    std::uint64_t asked = 0;  // which question sets it
   };
   struct State {
     std::mutex mutex;
@@ -45,7 +46,7 @@ class ZookeeperCells final : public Cells {
 
   enum class Tell : std::uint8_t { no, when_set };
   void set_watch(const std::string& path, Tell);
-  void could_not_watch(const std::string& path);
+  void could_not_watch(const std::string& path, std::uint64_t asked);
   void tell(const std::string& path);
 
   Ground& ground_;

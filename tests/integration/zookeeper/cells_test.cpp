@@ -21,5 +21,24 @@ TEST_F(ZookeeperCellNodes, ThatCannotBeMadeAreNotTriedAgainAndAgain_F087) {
   EXPECT_EQ(alice.tree->questions() - before, 2U);
 }
 
+TEST_F(ZookeeperCellNodes, AWatchOutlivesTheFailureOfAnEarlierOne) {
+  Peer alice = open();
+  const CellKey key{CellKind::value, lock_name("a")};
+  int told = 0;
+  alice.tree->set(Wire::held);
+  WatchPtr first = alice.store->cells()->watch(key, [] {});
+  first.reset();
+  const WatchPtr second = alice.store->cells()->watch(key, [&] { ++told; });
+  ASSERT_EQ(alice.tree->held(), 2U);
+  alice.tree->lose_next_answer();
+  alice.tree->let_go();
+  alice.tree->set(Wire::up);
+  const int before = told;
+  Answer<CellReply> answer;
+  alice.store->cells()->write({key, 0, "x", {alice.id, 1}}, answer.call());
+  ASSERT_NE(answer.get<CellState>(), nullptr);
+  EXPECT_GT(told, before);
+}
+
 }  // namespace
 }  // namespace holdfast::store::zookeeper
