@@ -36,6 +36,12 @@ std::vector<WatchList::Function> WatchList::find(const store::OwnerId& owner) co
   return found;
 }
 
+bool WatchList::has(const store::OwnerId& owner) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto at = state_->entries.lower_bound({owner, 0});
+  return at != state_->entries.end() && at->first.first == owner;
+}
+
 std::vector<store::ClaimKey> WatchList::claims() const {
   std::vector<store::ClaimKey> claims;
   const std::lock_guard lock(state_->mutex);

@@ -23,6 +23,7 @@ class WatchList {
 
   store::WatchPtr add(const store::ClaimKey&, store::WakeFn);
   std::vector<Function> find(const store::OwnerId&) const;
+  bool has(const store::OwnerId&) const;        // needs no memory
   std::vector<store::ClaimKey> claims() const;  // each once, in the order of owners
   bool empty() const;
 

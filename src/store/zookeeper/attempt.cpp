@@ -1,6 +1,7 @@
 #include "store/zookeeper/attempt.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "rules/objections.hpp"
 #include "store/zookeeper/failure.hpp"
@@ -15,6 +16,13 @@ constexpr int kMostRounds = 100;
 }  // namespace
 
 NoAnswer Attempt::too_many_rounds() { return zookeeper::too_many_rounds(); }
+
+// The question that was to set a watch may never have been asked, or never been answered: there was no memory.
+Attempt::~Attempt() {
+  if (!setting_watch_) return;
+  const auto guard = ground_.places.lock();
+  take_watch_back();
+}
 
 // ---- the beginning ----
 
@@ -47,7 +55,8 @@ void Attempt::begin() {
     if (stage != Stage::none) session_ = session;
   }
   ground_.places.remove(place_, lapsed, session);
-  start(stage);
+  const bool lost_its_place = !is_asked() && stage == Stage::none;
+  lost_its_place ? end_look(Wake{}) : start(stage);
 }
 
 bool Attempt::may_go_on() {
@@ -110,7 +119,7 @@ void Attempt::grant() {
     Place& place = *place_;
     ground_.places.unwatch(place);
     place.stage = Stage::held;
-    ground_.places.set_until(place, later(asked_at_, lease));
+    ground_.places.hold(place, asked_at_, lease);
     granted = {place.fence, place.spare, lease, place.slots};
   }
   end(std::move(granted));
@@ -168,7 +177,7 @@ void Attempt::silent(NoAnswer none) {
       const bool over = place.session == 0 || place.session != now;
       if (place.stage == Stage::none || over) ground_.places.forget_nodes(place);
     }
-    if (setting_watch_) ground_.places.unwatch(place);
+    take_watch_back();
   }
   none.executed = none.executed || made_;  // whatever became of the last question
   end(std::move(none));
@@ -244,6 +253,11 @@ void Attempt::watch(std::vector<std::string> paths, bool is_next) {
   place_->fired = false;
   ground_.places.watch(place_, std::move(paths));
   place_->is_next = is_next;
+}
+
+// With the lock.
+void Attempt::take_watch_back() {
+  if (std::exchange(setting_watch_, false)) ground_.places.unwatch(*place_);
 }
 
 bool Attempt::watches() {

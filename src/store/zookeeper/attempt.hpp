@@ -16,7 +16,7 @@ namespace holdfast::store::zookeeper {
 
 class Attempt : public std::enable_shared_from_this<Attempt> {
  public:
-  virtual ~Attempt() = default;
+  virtual ~Attempt();
 
   // Asked for by the engine, with the terms that the place has now.
   void begin(Call<GrantReply>);
@@ -88,6 +88,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   }
   static NoAnswer too_many_rounds();
   void begin();
+  void take_watch_back();
   bool may_go_on();
   void turn_away(GrantReply, std::optional<std::string> holder);
 

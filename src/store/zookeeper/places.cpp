@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "store/zookeeper/node_data.hpp"
+#include "transport/insist.hpp"
 
 namespace holdfast::store::zookeeper {
 
@@ -65,7 +66,7 @@ struct Places::Timer {
   };
   void run() {
     const Visit visit(*this);
-    if (visit.places() != nullptr) visit.places()->lapse();
+    if (visit.places() != nullptr) transport::insist([&] { visit.places()->lapse(); });
   }
 };
 
@@ -138,10 +139,7 @@ void Places::leave(const Ptr& place, Task answer) {
       looks = std::exchange(place->fired, false) && is_to_look(*place);
       place->busy = looks;
     }
-    if (!place->busy) {
-      arm(place->until);
-      drop_if_idle(*place);
-    }
+    if (!place->busy && !drop_if_idle(*place)) arm(place->until);
   }
   if (looks) parts_.look(Turn(*this, place));
   if (next) next();
@@ -155,27 +153,32 @@ Places::Ptr Places::find(const ClaimKey& claim) const {
   return found == places_.end() ? nullptr : found->second;
 }
 
-bool Places::is_awaited(const Place& place) const {
-  return !watches_.find(place.terms.owner).empty();
-}
+bool Places::is_awaited(const Place& place) const { return watches_.has(place.terms.owner); }
 
 bool Places::is_to_look(const Place& place) const {
   return place.stage == Stage::waiting && is_awaited(place);
 }
 
-void Places::drop_if_idle(const Place& place) {
-  if (place.busy || place.stage != Stage::none || !place.leaving.empty()) return;
+bool Places::drop_if_idle(const Place& place) {
+  if (place.busy || place.stage != Stage::none || !place.leaving.empty()) return false;
   const auto found = places_.find(key_of(place.terms));
-  if (found == places_.end() || found->second.get() != &place) return;
+  if (found == places_.end() || found->second.get() != &place) return true;
   places_.erase(found);
   // If no timer is set, since it was this one's turn when the last one came, none would see that all have left.
   const bool unseen = wanted_ && places_.empty() && timer_at_ == kNever;
   if (unseen) arm(later(parts_.clock.now(), place.terms.lease));
+  return true;
 }
 
 void Places::set_until(Place& place, TimePoint until) {
   place.until = until;
   arm(until);
+}
+
+void Places::hold(Place& place, TimePoint asked_at, Duration lease) {
+  if (asked_at < place.asked_at) return;
+  place.asked_at = asked_at;
+  set_until(place, later(asked_at, lease));
 }
 
 void Places::forget_nodes(Place& place) {
@@ -185,6 +188,7 @@ void Places::forget_nodes(Place& place) {
   place.slots.clear();
   place.revoked = false;
   place.until = kNever;
+  place.asked_at = TimePoint::min();
 }
 
 std::vector<std::string> Places::condemn(Place& place) {
@@ -192,6 +196,8 @@ std::vector<std::string> Places::condemn(Place& place) {
   std::vector<std::string> paths = place.nodes;
   place.leaving.insert(paths.begin(), paths.end());
   forget_nodes(place);
+  // There may be no memory to say that they are to go.
+  if (!place.leaving.empty()) place.until = later(parts_.clock.now(), parts_.tree.timeout());
   return paths;
 }
 
@@ -222,7 +228,9 @@ void Places::unwatch(Place& place) {
 
 void Places::remove(const Ptr& place, const std::vector<std::string>& paths, std::int64_t session) {
   for (const std::string& path : paths) {
-    parts_.tree.remove_for_sure(path, session, [this, place, path] { left(place, {path}); });
+    transport::insist([&] {
+      parts_.tree.remove_for_sure(path, session, [this, place, path] { left(place, {path}); });
+    });
   }
 }
 
@@ -323,9 +331,10 @@ void Places::session_ended(std::int64_t session) {
 
 void Places::arm(TimePoint when) {
   if (when >= timer_at_ || closed_) return;
+  const TimerId id = parts_.loop.call_at(when, [timer = timer_] { timer->run(); });
   if (timer_at_ != kNever) parts_.loop.cancel(timer_id_);
   timer_at_ = when;
-  timer_id_ = parts_.loop.call_at(when, [timer = timer_] { timer->run(); });
+  timer_id_ = id;
 }
 
 // One whose turn it is looks at the time itself, and when it has left.
@@ -346,7 +355,7 @@ void Places::lapse() {
       if (place->busy) continue;
       if (place->until > now) {
         next = std::min(next, place->until);
-      } else if (place->stage == Stage::unknown) {
+      } else if (place->stage == Stage::unknown || !place->leaving.empty()) {
         unclear.push_back(place);
       } else {
         gone.push_back({place, condemn(*place), place->session});

@@ -4,7 +4,8 @@
 // by this client's own clock: then their nodes are deleted. What a dead client left ends with its session.
 //
 //   stage    its nodes                                       ends
-//   none        there are none
+//   none        there are none, or they are being deleted       a timeout later they are deleted again: there may
+//                                                              have been no memory to say it
 //   unknown     some may have been made: no answer came         when it was looked for, and deleted
 //   waiting     one, in the line                                line_for after it was asked for last
 //   offered     those of the hold                               confirm_within after it was told
@@ -58,6 +59,7 @@ struct Place {
   std::vector<std::uint32_t> slots{};
   bool revoked = false;
   TimePoint until = kNever;
+  TimePoint asked_at = TimePoint::min();  // when the lease was asked for that it has
 
   std::set<std::string> leaving{};  // being deleted
   std::uint64_t left = 0;           // the fence of the hold whose nodes these were
@@ -117,8 +119,10 @@ class Places {
   Ptr find(const ClaimKey&) const;
   bool is_awaited(const Place&) const;  // somebody is there to be told
   void set_until(Place&, TimePoint);
-  void forget_nodes(Place&);  // none of them is there any more
-  void drop_if_idle(const Place&);
+  // For a lease from then; unless it has one that was asked for later, and answered before.
+  void hold(Place&, TimePoint asked_at, Duration lease);
+  void forget_nodes(Place&);        // none of them is there any more
+  bool drop_if_idle(const Place&);  // true: it is gone
   // They are to go: whoever calls this deletes them and says left(), or calls remove().
   std::vector<std::string> condemn(Place&);
   void watch(const Ptr&, std::vector<std::string> paths);

@@ -1,5 +1,6 @@
 #include "store/zookeeper/renewals.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -128,7 +129,10 @@ class Batch : public std::enable_shared_from_this<Batch> {
     std::vector<std::string> paths;
     {
       const auto guard = ground_.places.lock();
-      if (place->is_hold_of(item.asked)) paths = ground_.places.condemn(*place);
+      if (place->is_hold_of(item.asked)) {
+        paths = ground_.places.condemn(*place);
+        ground_.places.set_until(*place, place->until);
+      }
     }
     ground_.places.remove(place, paths, session_);
   }
@@ -155,8 +159,8 @@ class Batch : public std::enable_shared_from_this<Batch> {
         continue;
       }
       place.stage = Stage::held;
-      ground_.places.set_until(place, later(asked_at_, lease));
-      item.reply = Renewed{lease};
+      ground_.places.hold(place, asked_at_, lease);
+      item.reply = Renewed{std::min(lease, left_until(place.until, asked_at_))};
     }
     std::vector<RenewalReply> replies;
     for (Item& item : items_) replies.push_back(std::move(item.reply));

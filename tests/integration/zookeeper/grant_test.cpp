@@ -411,6 +411,39 @@ TEST_F(ZookeeperGrants, TheSessionIsKeptValidWhileAnybodyHoldsOrWaits) {
   EXPECT_EQ(loop_.size(), 0U) << "no timer is left";
 }
 
+// Answers to renewals that were sent one after the other, of which the second takes another question.
+TEST_F(ZookeeperGrants, ALateAnswerToAnEarlierRenewalTakesNothingAway) {
+  Peer alice = open();
+  Peer bob = open();
+  const GrantRequest mine = request(alice, 1);
+  const Granted yes = granted(alice, mine);
+  const std::string node = node_of(mine);
+  const auto start_renewal = [&](Answer<RenewReply>& answer) {
+    Renewal renewal;
+    static_cast<HoldKey&>(renewal) = hold(mine, yes.fence);
+    renewal.lease = kLease;
+    alice.store->renew({&renewal, 1}, answer.call());
+  };
+  Answer<RenewReply> first, second, third;
+  alice.tree->set(Wire::held);
+  start_renewal(first);
+  clock_.advance(1s);
+  start_renewal(second);
+  all_->do_it({.op = Op::set_data, .path = node, .data = *all_->data(node)});  // no revocation
+  EXPECT_TRUE(alice.tree->let_one_go());  // first: it was written to, so it is read
+  clock_.advance(6s);
+  start_renewal(third);
+  EXPECT_TRUE(alice.tree->let_one_go());  // second: it was written to, so it is read
+  EXPECT_TRUE(alice.tree->let_one_go());  // first has read it
+  EXPECT_TRUE(alice.tree->let_one_go());  // third: it is known
+  ASSERT_TRUE(third.there());
+  ASSERT_TRUE(std::holds_alternative<Renewed>(third.get<std::vector<RenewalReply>>()->front()));
+  alice.tree->let_go();  // second has read it
+  alice.tree->set(Wire::up);
+  let_pass(kLease - 2s);
+  EXPECT_TRUE(std::holds_alternative<Refused>(ask(bob, request(bob, 2)))) << "two holders";
+}
+
 // ---- sessions and strangers ----
 
 TEST_F(ZookeeperGrants, NobodyKeepsASessionValidThatEndsWhileTheTimerLooks) {

@@ -67,6 +67,28 @@ TEST_F(ZookeeperLines, AChangeOfDataIsNoRelease) {
   EXPECT_TRUE(waiter.wakes.take_offer());
 }
 
+TEST_F(ZookeeperLines, AWatchThatWasNeverAskedForIsNotCountedOn_F044) {
+  Peer alice = open();
+  Peer bob = open();
+  Peer carol = open();
+  const Granted yes = granted(bob, request(bob, 1));
+  refused(carol, request(carol, 2, true));
+  Waiter waiter = wait(alice, request(alice, 3, true));  // watches carol, and knows bob
+
+  alice.tree->set(Wire::held);
+  EXPECT_TRUE(withdraws(carol, request(carol, 2)));  // alice looks
+  EXPECT_TRUE(alice.tree->let_one_go());             // at the line: bob is before her
+  EXPECT_EQ(alice.tree->held(), 1U);                 // the question that watches him
+  alice.tree->forget_held();                         // there is no memory to send it
+  alice.tree->set(Wire::up);
+
+  refused(alice, waiter.request);
+  while (waiter.wakes.take()) {
+  }
+  EXPECT_TRUE(releases(bob, request(bob, 1), yes.fence));
+  EXPECT_TRUE(waiter.wakes.take()) << "nobody watches him";
+}
+
 TEST_F(ZookeeperLines, AHolderThatGoesWhileItIsLookedAtIsSeen_F083) {
   Peer alice = open();
   Peer bob = open();
