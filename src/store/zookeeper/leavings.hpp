@@ -29,9 +29,10 @@ class Leavings {
   // Those to be asked for now.
   std::vector<std::string> due() {
     std::vector<std::string> paths;
-    for (auto& [path, entry] : entries_) {
-      if (!std::exchange(entry.asked, true)) paths.push_back(path);
+    for (const auto& [path, entry] : entries_) {
+      if (!entry.asked) paths.push_back(path);
     }
+    for (auto& [path, entry] : entries_) entry.asked = true;  // when there was memory for all
     return paths;
   }
   // It is gone. Who is to be told.

@@ -166,7 +166,11 @@ bool Places::drop_if_idle(const Place& place) {
   places_.erase(found);
   // If no timer is set, since it was this one's turn when the last one came, none would see that all have left.
   const bool unseen = wanted_ && places_.empty() && timer_at_ == kNever;
-  if (unseen) arm(later(parts_.clock.now(), place.terms.lease));
+  try {
+    if (unseen) arm(later(parts_.clock.now(), place.terms.lease));
+  } catch (const std::bad_alloc&) {
+    // When the next one has left, then.
+  }
   return true;
 }
 
@@ -308,23 +312,28 @@ void Places::fired(const std::string& path, Event event) {
 }
 
 void Places::session_ended(std::int64_t session) {
+  std::vector<Ptr> all;
   std::vector<OwnerId> concerned;
-  {
+  transport::insist([&] {
     const Guard guard = lock();
-    std::vector<Ptr> all;
+    all.clear();
+    concerned.clear();
     for (const auto& [key, place] : places_) {
-      if (place->session == session) all.push_back(place);
-    }
-    for (const Ptr& place : all) {
+      if (place->session != session) continue;
+      all.push_back(place);
       const bool waits = place->stage == Stage::waiting || place->stage == Stage::offered;
       if (waits) concerned.push_back(place->terms.owner);
+    }
+    for (const Ptr& place : all) {  // which needs no memory any more
       forget_nodes(*place);
       place->leaving.clear();
       drop_if_idle(*place);
     }
-  }
+  });
   // They have lost their places, and had better ask for others.
-  for (const OwnerId& owner : concerned) tell(owner, {});
+  for (const OwnerId& owner : concerned) {
+    transport::insist([&] { tell(owner, {}); });
+  }
 }
 
 // ---- the timer ----

@@ -154,8 +154,13 @@ void Session::remove_for_sure(std::string path, std::int64_t session, std::funct
 }
 
 void Session::send_leaving(const std::string& path, std::int64_t session) {
-  ask({{.op = Op::remove, .path = path}}, later(clock_.now(), timeout() / 3), false, session,
-      [this, path](const Outcome& outcome) { leaving_answered(path, outcome); });
+  try {
+    ask({{.op = Op::remove, .path = path}}, later(clock_.now(), timeout() / 3), false, session,
+        [this, path](const Outcome& outcome) { leaving_answered(path, outcome); });
+  } catch (const std::bad_alloc&) {  // with the next beat, then
+    const std::lock_guard lock(mutex_);
+    leavings_.again(path);
+  }
 }
 
 void Session::leaving_answered(const std::string& path, const Outcome& outcome) {
@@ -289,7 +294,11 @@ void Session::close() {
     const std::lock_guard lock(mutex_);
     if (std::exchange(closing_, true)) return;
   }
-  say_goodbye();
+  try {
+    say_goodbye();
+  } catch (const std::bad_alloc&) {
+    // Our nodes go when the server misses us.
+  }
   shared_.close();
   redialler_.stop();
   tasks_.end();

@@ -7,6 +7,7 @@
 
 #include "store/zookeeper/question.hpp"
 #include "store/zookeeper/session.hpp"
+#include "transport/insist.hpp"
 
 namespace holdfast::store::zookeeper {
 namespace {
@@ -57,9 +58,9 @@ Result<std::unique_ptr<transport::Stream>> Session::redial(TimePoint until, int 
 std::string Session::begun(std::uint64_t stream) {
   reader_.reset();
   const std::lock_guard lock(mutex_);
+  const bool goes_on = dialled_->credentials.session == credentials_.session;
+  if (!goes_on) end_session();  // which may lack memory: then this stream has not begun
   const Dialled dialled = *std::exchange(dialled_, std::nullopt);
-  const bool goes_on = dialled.credentials.session == credentials_.session;
-  if (!goes_on) end_session();
   credentials_ = dialled.credentials;
   timeout_ = goes_on ? std::min(timeout_, dialled.timeout) : dialled.timeout;
   endpoint_ = dialled.endpoint;
@@ -111,7 +112,7 @@ void Session::end_session() {
       const std::lock_guard lock(mutex_);  // and with it what follows below
       listener = listener_;
     }
-    gone->tell_all();
+    transport::insist([&] { gone->tell_all(); });
     if (listener != nullptr) listener->session_ended(session);
   });
   *gone = std::exchange(leavings_, {});

@@ -9,6 +9,7 @@
 #include "store/zookeeper/grant.hpp"
 #include "store/zookeeper/partings.hpp"
 #include "store/zookeeper/renewals.hpp"
+#include "transport/insist.hpp"
 
 namespace holdfast::store::zookeeper {
 
@@ -100,7 +101,7 @@ void ZookeeperStore::fired(const std::string& path, Event event) {
 
 void ZookeeperStore::session_ended(std::int64_t session) {
   ground_.places.session_ended(session);
-  cells_.session_ended();
+  transport::insist([&] { cells_.session_ended(); });
 }
 
 }  // namespace holdfast::store::zookeeper
