@@ -6,10 +6,10 @@
 
 namespace holdfast::transport {
 
-// Does what somebody would wait for in vain: without memory for it again and again, until there is some.
-// Under no lock.
+// Does what somebody would wait for in vain: without memory for it again and again, until there is some. What has
+// thrown std::bad_alloc must be fit to be done once more. Under no lock.
 template <class F>
-void insist(F f) {
+auto insist(F f) {
   for (;;) {
     try {
       return f();
