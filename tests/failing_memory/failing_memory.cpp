@@ -11,13 +11,14 @@ namespace {
 
 std::atomic<int> left_of_all{0};  // 0: none fails
 thread_local int left_here = 0;
+std::atomic<int> last_ones{1};  // of those that are left so many fail
 std::atomic<bool> one_failed{false};
 
 bool fails_now() {
-  const bool last_here = left_here > 0 && --left_here == 0;
-  const bool last_of_all = left_of_all.load(std::memory_order_relaxed) > 0 && --left_of_all == 0;
-  if (last_here || last_of_all) one_failed = true;
-  return last_here || last_of_all;
+  const bool here = left_here > 0 && --left_here < last_ones;
+  const bool of_all = left_of_all.load(std::memory_order_relaxed) > 0 && --left_of_all < last_ones;
+  if (here || of_all) one_failed = true;
+  return here || of_all;
 }
 
 sqlite3_mem_methods usual;  // SQLite's own
@@ -29,12 +30,13 @@ void* sqlite_realloc(void* old, int size) {
 
 }  // namespace
 
-FailingMemory::FailingMemory(int n, Whose whose) {
+FailingMemory::FailingMemory(int n, Whose whose, int in_a_row) {
   one_failed = false;
+  last_ones = in_a_row;
   if (whose == Whose::all_threads) {
-    left_of_all = n;
+    left_of_all = n + in_a_row - 1;
   } else {
-    left_here = n;
+    left_here = n + in_a_row - 1;
   }
 }
 

@@ -4,13 +4,14 @@
 
 namespace holdfast::test {
 
-// While it lives, one request for memory fails: the n-th (the first is 1) of this thread, or of all.
+// While it lives, one request for memory fails, or some in a row: the n-th (the first is 1) of this thread, or
+// of all.
 //
 // Threads      One object at a time.
 class FailingMemory {
  public:
   enum class Whose { this_thread, all_threads };
-  explicit FailingMemory(int n, Whose = Whose::this_thread);
+  explicit FailingMemory(int n, Whose = Whose::this_thread, int in_a_row = 1);
   FailingMemory(const FailingMemory&) = delete;
   FailingMemory& operator=(const FailingMemory&) = delete;
   ~FailingMemory() { stop(); }

@@ -29,6 +29,14 @@ TEST(FailingMemory, FailsOnceAtThatRequest) {
   EXPECT_TRUE(one_request());
 }
 
+TEST(FailingMemory, FailsSomeTimesInARow) {
+  const FailingMemory memory(2, FailingMemory::Whose::this_thread, 2);
+  EXPECT_TRUE(one_request());
+  EXPECT_FALSE(one_request());
+  EXPECT_FALSE(one_request());
+  EXPECT_TRUE(one_request());
+}
+
 TEST(FailingMemory, LeavesOtherThreadsAlone) {
   bool other = false;
   std::thread thread;
