@@ -176,13 +176,17 @@ void EpollLoop::State::watch_fd(int fd, std::uint32_t events, Ready* ready) {
   if (events == 0) return end_watch(fd);
 
   const std::uint64_t serial = next_serial_++;
-  const auto [entry, is_new] = serials_.try_emplace(fd, serial);
-  if (!is_new) watches_.erase(std::exchange(entry->second, serial));
   watches_.emplace(serial, ready);
-
-  if (is_new && control(EPOLL_CTL_ADD, fd, events, serial)) return;
-  if (!is_new && control(EPOLL_CTL_MOD, fd, events, serial)) return;
-  posted_.push_back([this, serial] { dispatch(serial, POLLNVAL); });
+  try {
+    const auto [entry, is_new] = serials_.try_emplace(fd, serial);
+    if (!is_new) watches_.erase(std::exchange(entry->second, serial));
+    if (control(is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, events, serial)) return;
+    posted_.push_back([this, serial] { dispatch(serial, POLLNVAL); });
+  } catch (...) {
+    end_watch(fd);
+    watches_.erase(serial);
+    throw;
+  }
   wake_up();
 }
 

@@ -16,7 +16,8 @@ namespace holdfast::runtime {
 //              the three can starve the others: a round runs at most what was there when it began.
 // On error     start() says why there can be no loop (descriptors, threads). A task or on_ready()
 //              that throws is counted and the loop goes on. A descriptor that the kernel refuses to
-//              watch is told on_ready(POLLNVAL) once.
+//              watch is told on_ready(POLLNVAL) once. What throws std::bad_alloc was not done; a watch
+//              that was to be changed may have ended.
 // Ending       stop() lets the tasks run that were posted before it; timers and watches end at
 //              once, unrun. What comes later is destroyed unrun, and call_at() answers 0. On the
 //              loop thread it does not wait: the thread finishes alone, also after this object is

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <atomic>
-#include <future>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "holdfast/store/loop.hpp"
+#include "transport/insist.hpp"
 
 namespace holdfast::transport {
 
@@ -34,24 +36,44 @@ class LoopTasks {
     };
   }
 
-  // Waits for what is running, and for the last work. A loop that has stopped drops that, and with it the
-  // promise.
+  // Waits for what is running, and for the last work. A loop that has stopped drops that. Also without memory, when
+  // it takes longer.
   template <class Work>
   void end(Work last) const {
     *alive_ = false;
-    std::promise<void> passed;
-    const auto done = passed.get_future();
-    loop_.post([last = std::move(last), promise = std::move(passed)]() mutable {
-      last();
-      promise.set_value();
+    insist([&] {
+      Passage passage;
+      loop_.post([&last, ticket = passage.ticket()] { last(); });
+      passage.wait();
     });
-    done.wait();
   }
   void end() const {
     end([] {});
   }
 
  private:
+  // Waits until its ticket is gone: a task was run, or dropped. A promise would need memory to be broken.
+  class Passage {
+   public:
+    struct Passes {
+      void operator()(Passage* passage) const {
+        const std::lock_guard lock(passage->mutex_);
+        passage->passed_ = true;
+        passage->changed_.notify_all();  // under the mutex: whoever waits ends it after this
+      }
+    };
+    std::unique_ptr<Passage, Passes> ticket() { return std::unique_ptr<Passage, Passes>(this); }
+    void wait() {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return passed_; });
+    }
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool passed_ = false;
+  };
+
   store::Loop& loop_;
   const std::shared_ptr<std::atomic<bool>> alive_ = std::make_shared<std::atomic<bool>>(true);
 };
