@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include "transport/insist.hpp"
+
 namespace holdfast::transport {
 namespace {
 
@@ -81,9 +83,11 @@ void Redialler::try_later(const std::shared_ptr<Attempt>& attempt) {
   std::set<store::TimerId> noted{0};
   const auto id = std::make_shared<store::TimerId>(0);
   *id = parts_.loop.call_at(later(parts_.clock.now(), pause), [this, attempt, id] {
-    const std::lock_guard lock(mutex_);
-    timers_.erase(*id);
-    if (!stopped_) try_once(attempt);
+    insist([&] {
+      const std::lock_guard lock(mutex_);
+      timers_.erase(*id);
+      if (!stopped_) try_once(attempt);
+    });
   });
   auto node = noted.extract(noted.begin());
   node.value() = *id;

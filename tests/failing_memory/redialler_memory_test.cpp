@@ -1,4 +1,4 @@
-// A connection to Redis that broke is made anew, whichever request for memory fails meanwhile.
+// A connection that broke is made anew, whichever request for memory fails meanwhile.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -13,7 +13,10 @@
 #include "support/hand_loop.hpp"
 #include "support/seeded_random.hpp"
 #include "support/servers/redis_server.hpp"
+#include "support/soon.hpp"
 #include "support/stopwatch.hpp"
+#include "transport/fd.hpp"
+#include "transport/stream.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -62,6 +65,37 @@ TEST(RedialledMemory, WhatLacksMemoryIsTriedAgain_F044) {
   }
   EXPECT_FALSE(failed) << "it never ends";
   EXPECT_GT(n, 10) << "nothing has failed";
+}
+
+// Neither for the attempt nor for a timer that would make it later.
+TEST(RedialledMemory, AnAttemptThatIsDueIsMadeThoughMemoryIsMissingForLonger_F044) {
+  if (kSanitized) GTEST_SKIP() << "with a sanitizer there are other requests";
+  const runtime::BootClock clock;
+  SeededRandom random(1);
+  bool failed = true;
+  for (int n = 1; failed && !testing::Test::HasFailure(); ++n) {
+    HandLoop loop;
+    Redialler redialler({.dial = [](TimePoint, int) -> Result<std::unique_ptr<Stream>> {
+                           return transport::plain_stream(transport::Fd());
+                         },
+                         .within = 1s,
+                         .clock = clock,
+                         .loop = loop,
+                         .random = random});
+    bool done = false;
+    redialler.dial({.done = [&done](const std::unique_ptr<Stream>&) { done = true; },
+                    .failed = [](const Error&) {},
+                    .failures = 1});
+    FailingMemory memory(n, FailingMemory::Whose::this_thread, 5);
+    EXPECT_NO_THROW(loop.run_one(loop.next())) << "request " << n;
+    memory.stop();
+    failed = memory.failed();
+    EXPECT_TRUE(eventually([&] {
+      loop.run_one(loop.next());
+      return done;
+    })) << "request "
+        << n;
+  }
 }
 
 }  // namespace
