@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -29,6 +31,10 @@ struct Addrinfo {
   socklen_t size = 0;
 };
 using Addresses = std::vector<Addrinfo>;
+
+struct Free {
+  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
+};
 
 std::string why(int error) { return std::generic_category().message(error); }
 
@@ -121,15 +127,15 @@ class Connector {
       addrinfo hints{};
       hints.ai_socktype = SOCK_STREAM;
       hints.ai_flags = flags | AI_NUMERICSERV;
-      addrinfo* found = nullptr;
+      addrinfo* list = nullptr;
       const int error = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(),
-                                      &hints, &found);
-      for (const addrinfo* it = found; it != nullptr; it = it->ai_next) {
+                                      &hints, &list);
+      const std::unique_ptr<addrinfo, Free> found(list);
+      for (const addrinfo* it = list; it != nullptr; it = it->ai_next) {
         Addrinfo address{.size = it->ai_addrlen};
         std::memcpy(&address.address, it->ai_addr, it->ai_addrlen);
         into.push_back(address);
       }
-      if (found != nullptr) ::freeaddrinfo(found);
       return error;
     };
     const auto shared = std::make_shared<Shared>();
@@ -145,7 +151,11 @@ class Connector {
       start_quiet_thread("holdfast-dns", [shared, ask,
                                           end = std::make_shared<Fd>(std::move(tells))] {
         Addresses addresses;
-        const int error = ask(0, addresses);
+        int error = EAI_MEMORY;
+        try {
+          error = ask(0, addresses);
+        } catch (const std::bad_alloc&) {
+        }
         const std::lock_guard lock(shared->mutex);
         shared->error = error;
         shared->addresses = std::move(addresses);
