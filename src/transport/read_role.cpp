@@ -1,7 +1,10 @@
 #include "transport/read_role.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
+
+#include "transport/insist.hpp"
 
 namespace holdfast::transport {
 namespace {
@@ -41,8 +44,8 @@ ReadRole::ReadRole(Connection& connection, const store::Clock& clock)
 void ReadRole::open() {
   std::unique_lock lock(mutex_);
   if (shut_ || reader_ != Reader::nobody) return;
-  reader_ = Reader::loop;
   watch(true);
+  reader_ = Reader::loop;
   nudge_one(lock);
 }
 
@@ -78,8 +81,13 @@ bool ReadRole::try_lead(const std::shared_ptr<store::BlockedCaller>& caller) {
 
 // While one caller leads for an hour, thousands may come, be answered and go: their entries are
 // swept out each time the number has doubled.
+// Without memory for it a caller is no candidate: whoever reads brings its answer.
 void ReadRole::note_candidate(const std::shared_ptr<store::BlockedCaller>& caller) {
-  candidates_.insert(caller);
+  try {
+    candidates_.insert(caller);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   if (candidates_.size() < sweep_at_) return;
   std::erase_if(candidates_, [](const Candidate& each) { return each.expired(); });
   sweep_at_ = std::max<std::size_t>(64, 2 * candidates_.size());
@@ -97,10 +105,14 @@ void ReadRole::loop_turn() {
 }
 
 void ReadRole::hand_back(bool alive) {
-  std::unique_lock lock(mutex_);
-  leader_ = nullptr;
-  reader_ = alive && !shut_ ? Reader::loop : Reader::nobody;
-  watch(reader_ == Reader::loop);
+  std::unique_lock lock = insist([&] {
+    std::unique_lock taken(mutex_);
+    leader_ = nullptr;
+    const bool goes_on = alive && !shut_;
+    watch(goes_on);
+    reader_ = goes_on ? Reader::loop : Reader::nobody;
+    return taken;
+  });
   nudge_one(lock);
   if (!alive) {
     lock.unlock();
@@ -151,7 +163,9 @@ void ReadRole::shut() {
 }
 
 void ReadRole::watch(bool on) {
-  if (std::exchange(watched_, on) != on) connection_.let_loop_watch(on);
+  if (watched_ == on) return;
+  connection_.let_loop_watch(on);
+  watched_ = on;
 }
 
 ReadRole::Reader ReadRole::reader() const {

@@ -69,11 +69,12 @@ class ReadRole {
     virtual void interrupt() = 0;
 
     // Loop::watch_fd for input, or the end of it. Runs under the role's mutex, so that on and off
-    // keep their order: it must not come back to the role.
+    // keep their order: it must not come back to the role. If there is no memory for `on` it throws, and
+    // is called again.
     virtual void let_loop_watch(bool on) = 0;
 
     // After read_once() said false: nobody reads, and nobody will before open(). The time to close
-    // the descriptor, on the thread that was reading.
+    // the descriptor, on the thread that was reading. Must not throw.
     virtual void ended() = 0;
 
    protected:
@@ -84,7 +85,8 @@ class ReadRole {
   ReadRole(const ReadRole&) = delete;
   ReadRole& operator=(const ReadRole&) = delete;
 
-  // There is something to read from, for the first time or again after ended().
+  // There is something to read from, for the first time or again after ended(). Throws std::bad_alloc if that
+  // cannot be watched: then it was not called.
   void open();
 
   // Store::drive(). True if it led, or need not: look whether the answer is there, else come again.

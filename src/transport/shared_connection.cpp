@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <new>
 #include <utility>
+
+#include "transport/insist.hpp"
 
 namespace holdfast::transport {
 namespace {
@@ -41,7 +44,7 @@ void SharedConnection::ask(std::string bytes, std::span<std::unique_ptr<Asker>> 
   std::unique_lock lock(mutex_);
   if (const auto no = objection(over)) {
     lock.unlock();
-    for (const auto& asker : askers) asker->failed(*no);
+    for (const auto& asker : askers) fail(*asker, *no);
     return;
   }
   // All that needs memory comes first: an answer whose asker is missing would go to the next one.
@@ -76,9 +79,23 @@ void SharedConnection::flush_unless_others_will(std::unique_lock<std::mutex>& lo
   if (connected_ && !writing_ && !flush_waits_) flush(lock);
 }
 
-// Writes what there is, also what others leave here meanwhile.
+// Writes what there is, also what others leave here meanwhile. Without memory for that the stream is given up:
+// nobody knows how much has gone.
 void SharedConnection::flush(std::unique_lock<std::mutex>& lock) {
   writing_ = true;
+  Stream::Went how = Stream::Went::wrong;
+  try {
+    how = write_out(lock);
+    if (connected_ && how == Stream::Went::again) flush_later();
+  } catch (const std::bad_alloc&) {
+    how = Stream::Went::wrong;
+    if (!lock) lock.lock();
+  }
+  writing_ = false;
+  if (connected_ && how == Stream::Went::wrong) stream_->hang_up();  // the reader will see
+}
+
+Stream::Went SharedConnection::write_out(std::unique_lock<std::mutex>& lock) {
   Stream::Went how = Stream::Went::well;
   while (connected_ && how == Stream::Went::well && (!out_.empty() || half_sent_)) {
     std::string bytes = std::exchange(out_, {});
@@ -89,20 +106,17 @@ void SharedConnection::flush(std::unique_lock<std::mutex>& lock) {
     if (!bytes.empty()) out_.insert(0, bytes);
     half_sent_ = how == Stream::Went::again;
   }
-  writing_ = false;
-  if (!connected_) return;
-  if (how == Stream::Went::wrong) stream_->hang_up();  // the reader will see
-  if (how == Stream::Went::again) flush_later();
+  return how;
 }
 
 // Rare: the socket's buffer takes a few thousand questions.
 void SharedConnection::flush_later() {
-  flush_waits_ = true;
   tasks_.call_at(later(parts_.clock.now(), kFlushAgain), [this] {
     std::unique_lock lock(mutex_);
     flush_waits_ = false;
     flush_unless_others_will(lock);
   });
+  flush_waits_ = true;  // not if there was no memory for it
 }
 
 // --- reading ---
@@ -116,24 +130,27 @@ void SharedConnection::let_loop_watch(bool on) {
   loop_reads_ = on;
   used_ = true;
   if (!on || parts_.hears_unasked || !open_.empty()) return watch(on);
-  if (!std::exchange(watched_later_, true)) watch_if_idle();
+  if (!watched_later_) watch_if_idle();
+  watched_later_ = true;
 }
 
 // Under mutex_.
 void SharedConnection::watch(bool on) {
-  if (std::exchange(watched_, on) != on) {
-    parts_.loop.watch_fd(stream_->fd(), on ? POLLIN : 0, this);
-  }
+  if (watched_ == on) return;
+  parts_.loop.watch_fd(stream_->fd(), on ? POLLIN : 0, this);
+  watched_ = on;
 }
 
 // Under mutex_. That the server hangs up on us is noticed then, too.
 void SharedConnection::watch_if_idle() {
   used_ = false;
   tasks_.call_at(later(parts_.clock.now(), kIdle), [this] {
-    const std::lock_guard lock(mutex_);
-    if (loop_reads_ && !watched_ && used_) return watch_if_idle();
-    watched_later_ = false;
-    if (loop_reads_) watch(true);
+    insist([this] {
+      const std::lock_guard lock(mutex_);
+      if (loop_reads_ && !watched_ && used_) return watch_if_idle();
+      if (loop_reads_) watch(true);
+      watched_later_ = false;
+    });
   });
 }
 
@@ -149,16 +166,37 @@ bool SharedConnection::read_once(TimePoint until) {
     ::eventfd_read(interrupted_.get(), &rung);
   }
   if (polled[0].revents == 0) return true;
-  const Stream::Went how = stream_->read(input_);
-  parts_.language.feed(input_);
-  input_.clear();
-  const bool understood = hand_out();
-  if (understood && how != Stream::Went::wrong) return true;
-  const NoAnswer why = understood ? broke() : not_understood();
-  const auto open = disconnect(why.text);
-  parts_.language.ended();
-  for (const auto& asker : open) asker->failed(why);
+  const Heard heard = hear();
+  if (heard == Heard::well) return true;
+  const NoAnswer why =
+      insist([&] { return heard == Heard::nonsense ? not_understood() : broke(); });
+  const auto open = insist([&] { return disconnect(why.text); });
+  insist([&] { parts_.language.ended(); });
+  for (const auto& asker : open) fail(*asker, why);
   return false;
+}
+
+// What lacks memory is lost, and with it the place where the next answer begins: no more is to be had from this
+// stream.
+SharedConnection::Heard SharedConnection::hear() {
+  try {
+    const Stream::Went how = stream_->read(input_);
+    parts_.language.feed(input_);
+    input_.clear();
+    if (!hand_out()) return Heard::nonsense;
+    return how == Stream::Went::wrong ? Heard::the_end : Heard::well;
+  } catch (const std::bad_alloc&) {
+    return Heard::the_end;
+  }
+}
+
+// One that lacks memory does not take those behind it along.
+void SharedConnection::fail(Asker& asker, const NoAnswer& why) {
+  NoAnswer its_own = insist([&] { return why; });
+  try {
+    asker.failed(std::move(its_own));
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 NoAnswer SharedConnection::broke() const {
@@ -216,13 +254,21 @@ bool SharedConnection::hand_out() {
       open_.pop_front();
       gathering.before_one(*asker);
     }
-    if (!parts_.language.answer(*asker)) {
-      asker->failed(not_understood());
-      return false;
-    }
+    if (!answer(*asker)) return false;
     gathering.after_one();
   }
   return next != Language::Next::broken;
+}
+
+bool SharedConnection::answer(Asker& asker) {
+  try {
+    if (parts_.language.answer(asker)) return true;
+  } catch (const std::bad_alloc&) {
+    fail(asker, insist([this] { return broke(); }));
+    throw;
+  }
+  fail(asker, insist([this] { return not_understood(); }));
+  return false;
 }
 
 std::deque<std::unique_ptr<Asker>> SharedConnection::disconnect(const std::string& why) {
@@ -236,14 +282,15 @@ std::deque<std::unique_ptr<Asker>> SharedConnection::disconnect(const std::strin
 
 // Under mutex_. One timer as long as the connection is used, none while it is idle.
 void SharedConnection::watch_silence() {
-  tasks_.call_at(later(parts_.clock.now(), kSilenceTick), [this] { look_for_silence(); });
+  tasks_.call_at(later(parts_.clock.now(), kSilenceTick),
+                 [this] { insist([this] { look_for_silence(); }); });
   silence_watched_ = true;  // not if there was no memory for it
 }
 
 void SharedConnection::look_for_silence() {
   const std::lock_guard lock(mutex_);
-  silence_watched_ = false;
-  if (!connected_ || open_.empty()) return;
+  silence_watched_ = connected_ && !open_.empty();
+  if (!silence_watched_) return;
   if (parts_.clock.now() >= later(open_.front()->deadline(), kSilence)) stream_->hang_up();
   watch_silence();
 }
@@ -251,31 +298,45 @@ void SharedConnection::look_for_silence() {
 // --- from one connection to the next ---
 
 void SharedConnection::ended() {
-  tasks_.post([this] { redial(); });
+  insist([this] { tasks_.post([this] { redial(); }); });
 }
 
 void SharedConnection::redial() {
-  parts_.redialler.dial(
-      {.done = tasks_.guarded([this](std::unique_ptr<Stream> stream) { use(std::move(stream)); }),
-       .failed = tasks_.guarded([this](const Error& error) {
-         const bool locked_out = error == Errc::permission;  // which no patience will mend
-         const std::lock_guard lock(mutex_);
-         why_not_ = {locked_out ? Errc::permission : Errc::unavailable, false, error.text()};
-       }),
-       .failures = lives_.end(parts_.clock.now())});
+  const int failures = lives_.end(parts_.clock.now());
+  insist([&] {
+    parts_.redialler.dial(
+        {.done =
+             tasks_.guarded([this](std::unique_ptr<Stream> stream) { replace(std::move(stream)); }),
+         .failed = tasks_.guarded([this](const Error& error) {
+           const bool locked_out = error == Errc::permission;  // which no patience will mend
+           const std::lock_guard lock(mutex_);
+           why_not_ = {locked_out ? Errc::permission : Errc::unavailable, false, error.text()};
+         }),
+         .failures = failures});
+  });
 }
 
-// On the loop, but for the first one; nobody reads, and nobody asks before connected_.
+void SharedConnection::replace(std::unique_ptr<Stream> stream) {
+  try {
+    use(std::move(stream));
+  } catch (const std::bad_alloc&) {
+    redial();
+  }
+}
+
+// On the loop, but for the first one; nobody reads, and nobody asks before connected_. Throws std::bad_alloc only
+// before that.
 void SharedConnection::use(std::unique_ptr<Stream> stream) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     if (writing_) {  // still in the old stream, which is shut: it will not take long
-      tasks_.post([this, kept = std::move(stream)]() mutable { use(std::move(kept)); });
+      tasks_.post([this, kept = std::move(stream)]() mutable { replace(std::move(kept)); });
       return;
     }
     ++number_;
   }
+  lives_.begin(parts_.clock.now());
   input_.clear();
   std::string first_words = parts_.language.begun(number_);
   {
@@ -287,8 +348,7 @@ void SharedConnection::use(std::unique_ptr<Stream> stream) {
     connected_ = true;
     flush(lock);
   }
-  lives_.begin(parts_.clock.now());
-  role_.open();
+  insist([this] { role_.open(); });
 }
 
 void SharedConnection::hang_up() {
@@ -302,9 +362,11 @@ void SharedConnection::close() {
     if (std::exchange(closed_, true)) return;
   }
   role_.shut();
-  for (const auto& asker : disconnect("the client was closed")) {
-    asker->failed({Errc::unavailable, true, "the client was closed"});
-  }
+  const NoAnswer why = insist([] {
+    return NoAnswer{Errc::unavailable, true, "the client was closed"};
+  });
+  const auto open = insist([&] { return disconnect(why.text); });
+  for (const auto& asker : open) fail(*asker, why);
   tasks_.end();
 }
 

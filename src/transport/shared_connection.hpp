@@ -43,13 +43,15 @@ class Asker {
 
 // What is spoken over a SharedConnection: cuts what comes into answers, and says what goes first.
 //
+// On error     All may throw std::bad_alloc, which ends the stream; ended() is then called again, and begun()
+//              with another stream.
 // Threads      One thread at a time calls these, any one, with no lock of the connection's held. They may
 //              ask and hang up, but not close.
 class Language {
  public:
-  // There is a new stream, the first one or one after ended(), and nothing has come over it. What is
-  // returned is sent before anybody's question, and what the server says to it answers none. Questions
-  // fail until this has returned.
+  // There is a new stream, the first one or one after ended() or after a begun() that threw, and nothing has come
+  // over it. What is returned is sent before anybody's question, and what the server says to it answers none.
+  // Questions fail until this has returned.
   virtual std::string begun(std::uint64_t stream) = 0;
 
   virtual void feed(std::string_view bytes) = 0;
@@ -57,7 +59,8 @@ class Language {
   // came makes no sense.
   enum class Next : std::uint8_t { answer, nothing_yet, broken };
   virtual Next next() = 0;
-  // Hands that answer to the oldest question. False: it is not the answer to this one, which then fails.
+  // Hands that answer to the oldest question. False: it is not the answer to this one, which then fails. So does
+  // one whose answer throws std::bad_alloc, which must not be thrown once it is answered.
   virtual bool answer(Asker&) = 0;
 
   // The stream has ended, and there will be another one. Questions fail from now on; those that are open do
@@ -79,6 +82,8 @@ class Language {
 //              as Errc::permission if we are not let in any more. One that was sent and has no answer when
 //              the connection breaks fails as perhaps executed; it is never sent a second time. Questions
 //              that are asked together leave back to back, or none of them does.
+// On error     ask() throws std::bad_alloc if it has taken no asker. All else that lacks memory is done as soon as
+//              there is some, or counts as a connection that broke.
 // Silence      If the oldest question has had no answer for a second after its deadline, the connection
 //              counts as dead, and another one is made.
 // Threads      All members from any thread. Writers do not wait for each other: whoever comes while
@@ -127,14 +132,20 @@ class SharedConnection final : ReadRole::Connection, store::Loop::Ready {
   std::optional<store::NoAnswer> objection(std::uint64_t over) const;
   void flush_unless_others_will(std::unique_lock<std::mutex>&);
   void flush(std::unique_lock<std::mutex>&);
+  Stream::Went write_out(std::unique_lock<std::mutex>&);
   void flush_later();
   void watch(bool on);
   void watch_if_idle();
+  enum class Heard : std::uint8_t { well, the_end, nonsense };
+  Heard hear();
   bool hand_out();
+  bool answer(Asker&);
+  static void fail(Asker&, const store::NoAnswer&);
   store::NoAnswer broke() const;
   store::NoAnswer not_understood() const;
   std::deque<std::unique_ptr<Asker>> disconnect(const std::string& why);
   void redial();
+  void replace(std::unique_ptr<Stream>);
   void use(std::unique_ptr<Stream>);
   void watch_silence();
   void look_for_silence();

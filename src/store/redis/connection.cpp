@@ -1,5 +1,6 @@
 #include "store/redis/connection.hpp"
 
+#include <new>
 #include <utility>
 
 namespace holdfast::store::redis {
@@ -31,9 +32,13 @@ Connection::Next Connection::next() {
   return reader_.broken() ? Next::broken : Next::nothing_yet;
 }
 
+// Without memory the asker is dropped, half answered or not: the Call behind it answers by itself.
 bool Connection::answer(transport::Asker& asker) {
-  // Nobody else asks over this connection.
-  static_cast<Asker&>(asker).answered(std::move(*reply_));
+  try {
+    // Nobody else asks over this connection.
+    static_cast<Asker&>(asker).answered(std::move(*reply_));
+  } catch (const std::bad_alloc&) {
+  }
   return true;
 }
 
