@@ -1,18 +1,31 @@
 #include "core/lease_machine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "core/planted.hpp"
 
 namespace holdfast::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Stores count in units of their own. What is lost by that is no part of a lease that would have to be fetched.
+constexpr Duration kUnit = 1ms;
+
+}  // namespace
 
 LeaseMachine::LeaseMachine(const Pace& pace, store::Random& random, Terms terms,
                            const GrantInHand& grant)
     : pace_(&pace), random_(&random), terms_(terms) {
   counted_until_ = pace.drift.valid_until(grant.sent, terms.lease, grant.lease);
-  if (!terms.renew) lease_ends_ = pace.drift.valid_until(grant.sent, terms.lease, terms.lease);
   given_ = std::min(terms.lease, grant.lease);
+  if (!terms.renew) {
+    const bool in_parts = terms.lease - given_ >= kUnit;
+    const Duration whole = in_parts ? terms.lease : given_;
+    lease_ends_ = pace.drift.valid_until(grant.sent, whole, whole);
+  }
   newest_success_ = grant.sent;
   renew_from_ = later(grant.sent, given_ / 3);
 }

@@ -127,11 +127,15 @@ void SharedConnection::interrupt() { ::eventfd_write(interrupted_.get(), 1); }
 // nothing to watch for, and two system calls to save.
 void SharedConnection::let_loop_watch(bool on) {
   const std::lock_guard lock(mutex_);
-  loop_reads_ = on;
+  loop_reads_ = false;
   used_ = true;
-  if (!on || parts_.hears_unasked || !open_.empty()) return watch(on);
-  if (!watched_later_) watch_if_idle();
-  watched_later_ = true;
+  if (!on || parts_.hears_unasked || !open_.empty()) {
+    watch(on);
+  } else {
+    if (!watched_later_) watch_if_idle();
+    watched_later_ = true;
+  }
+  loop_reads_ = on;  // not if there was no memory for it
 }
 
 // Under mutex_.

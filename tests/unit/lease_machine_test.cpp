@@ -304,6 +304,11 @@ TEST_F(LeaseMachineTest, WithoutRenewalTheRestOfALeaseThatIsGivenInPartsIsFetche
   EXPECT_EQ(lease.why_lost(end), LostWhy::expired);
 }
 
+TEST_F(LeaseMachineTest, ALeaseThatWasRoundedIsWhole) {
+  const LeaseMachine lease = granted({.lease = 30s, .renew = false}, 30s - 1ms + 1ns);
+  EXPECT_EQ(lease.renew_from(), kNever);
+}
+
 TEST_F(LeaseMachineTest, ALeaseThatIsGivenInPartsEndsWithMaxHoldIfThatIsFirst) {
   LeaseMachine lease = granted({.lease = 30s, .renew = false, .hold_until = kSent + 12s}, 9s);
   now = lease.renew_by();

@@ -207,7 +207,14 @@ void withdraw(Ground& ground, const ClaimKey& claim, Call<WithdrawReply> call) {
   if (!known) shared->answer(Withdrawn{});
 }
 
+// Somebody may have had its turn since this one was found to be due.
 void clear(Ground& ground, Places::Turn turn) {
+  bool is_due = false;
+  {
+    const auto guard = ground.places.lock();
+    is_due = turn.place()->until <= ground.clock.now();
+  }
+  if (!is_due) return turn.leave();
   const Clearance::Terms terms{later(ground.clock.now(), ground.tree.timeout())};
   auto done = [&ground](Places::Turn& its, const std::optional<NoAnswer>&) {
     {

@@ -175,8 +175,8 @@ bool Places::drop_if_idle(const Place& place) {
 }
 
 void Places::set_until(Place& place, TimePoint until) {
-  place.until = until;
   arm(until);
+  place.until = until;
 }
 
 void Places::hold(Place& place, TimePoint asked_at, Duration lease) {
@@ -236,6 +236,9 @@ void Places::remove(const Ptr& place, const std::vector<std::string>& paths, std
       parts_.tree.remove_for_sure(path, session, [this, place, path] { left(place, {path}); });
     });
   }
+  if (paths.empty()) return;
+  const Guard guard = lock();
+  if (place->stage == Stage::none) place->until = kNever;  // it is certain
 }
 
 void Places::left(const Ptr& place, const std::vector<std::string>& paths) {
@@ -265,12 +268,22 @@ void Places::tell(const OwnerId& owner, const Wake& wake) const {
 }
 
 Wake Places::offer_of(Place& place) {
-  unwatch(place);
-  place.stage = Stage::offered;
-  set_until(place, later(parts_.clock.now(), place.terms.confirm_within));
   Wake wake;
   wake.offer = Wake::Offer{place.fence, place.spare, place.slots};
+  set_until(place, later(parts_.clock.now(), place.terms.confirm_within));
+  place.stage = Stage::offered;  // now that there was memory for all of it
+  unwatch(place);
   return wake;
+}
+
+// False if there was no memory for it.
+bool Places::offer_into(std::vector<std::pair<OwnerId, Wake>>& offers, Place& place) {
+  try {
+    offers.emplace_back(place.terms.owner, offer_of(place));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 void Places::offer(const Ptr& place) {
@@ -288,27 +301,34 @@ void Places::offer(const Ptr& place) {
 void Places::fired(const std::string& path, Event event) {
   std::vector<std::pair<OwnerId, Wake>> offers;
   std::vector<Ptr> looks;
-  {
+  transport::insist([&] {
     const Guard guard = lock();
-    auto found = interested_.extract(path);
-    if (!found) return;
+    const auto interested = interested_.find(path);
+    if (interested == interested_.end()) return;
+    offers.reserve(interested->second.size());
+    looks.reserve(interested->second.size());
+    const auto found = interested_.extract(interested);  // from here on it is done once only
     parts_.watches.unwant(path);
     for (const Ptr& place : found.mapped()) {
       std::erase(place->watched, path);
-      const bool was_next = std::exchange(place->is_next, false);
+      const bool is_free = std::exchange(place->is_next, false) && event == Event::deleted;
       if (place->busy) {
         place->fired = true;
-      } else if (is_to_look(*place)) {
-        if (was_next && event == Event::deleted) {
-          offers.emplace_back(place->terms.owner, offer_of(*place));
-        } else {
-          looks.push_back(place);
-        }
+      } else if (is_to_look(*place) && !(is_free && offer_into(offers, *place))) {
+        looks.push_back(place);
       }
     }
+  });
+  for (const auto& [owner, wake] : offers) {
+    transport::insist([&] { tell(owner, wake); });
   }
-  for (const auto& [owner, wake] : offers) tell(owner, wake);
-  for (const Ptr& place : looks) run(place, parts_.look, lock());
+  for (const Ptr& place : looks) {
+    try {
+      run(place, parts_.look, lock());
+    } catch (const std::bad_alloc&) {
+      // It asks by itself in a while; the others have no part in it.
+    }
+  }
 }
 
 void Places::session_ended(std::int64_t session) {
@@ -357,6 +377,8 @@ void Places::lapse() {
   std::vector<Ptr> unclear;
   {
     const Guard guard = lock();
+    if (timer_at_ != kNever)
+      parts_.loop.cancel(timer_id_);  // another one, if this is done once more
     timer_at_ = kNever;
     const TimePoint now = parts_.clock.now();
     TimePoint next = kNever;

@@ -154,6 +154,7 @@ class Places {
   void leave(const Ptr&, Task answer);
   bool is_to_look(const Place&) const;  // when a watch of its fires
   Wake offer_of(Place&);
+  bool offer_into(std::vector<std::pair<OwnerId, Wake>>&, Place&);
   void arm(TimePoint);
   void lapse();
 

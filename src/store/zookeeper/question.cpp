@@ -41,8 +41,9 @@ void Batch::one_failed(NoAnswer no) {
   count();
 }
 
+// Whoever lacks memory when it is told all of it fails once more, and is not told again.
 void Batch::count() {
-  if (--open_ > 0) return;
+  if (open_ == 0 || --open_ > 0) return;
   if (!failure_) return done_(std::move(answers_));
   failure_->executed |= any_answered_;
   done_(std::move(*failure_));

@@ -205,7 +205,11 @@ bool Session::answer(transport::Asker& asker) {
     return false;
   }
   note(question, head_);
-  question.done();
+  try {
+    question.done();
+  } catch (const std::bad_alloc&) {
+    // It was answered; who could not go on with that answers for itself, and others have no part in it.
+  }
   return true;
 }
 

@@ -22,9 +22,17 @@ constexpr std::size_t kMostContacts = 60;
 }  // namespace
 
 void Standing::begins(TimePoint sent, Duration timeout) {
-  *this = {};
+  end();
   timeout_ = timeout;
   heard_ = agreed_ = sent;
+}
+
+// Needs no memory, which a new Standing would.
+void Standing::end() {
+  broke();
+  timeout_ = {};
+  heard_.reset();
+  agreed_.reset();
 }
 
 // Servers may differ in what they grant. A timeout that is smaller may be what the leader has heard; one that is greater

@@ -44,7 +44,7 @@ class Standing {
   // The connection broke. What is known is still known.
   void broke();
   // The session is over.
-  void end() { *this = Standing(); }
+  void end();
 
   TimePoint valid_until() const;  // in the past if nothing is known
 

@@ -1,7 +1,12 @@
 // Turns on a claim, and what happens in the middle of one.
 #include "store/zookeeper/places.hpp"
 
+#include <functional>
+#include <utility>
+
 #include "integration/zookeeper/lock_bench.hpp"
+#include "store/zookeeper/grant.hpp"
+#include "store/zookeeper/ground.hpp"
 
 namespace holdfast::store::zookeeper {
 namespace {
@@ -69,6 +74,32 @@ TEST_F(ZookeeperPlaces, WhatFiresAtTheVeryEndOfATurnIsLookedAtBehindIt_F083) {
 TEST_F(ZookeeperPlaces, WhatFiresWhileNobodyListensIsSeenByTheNextQuestion_F083) {
   wait_in_line([&] { places_.fired(kBefore, Event::deleted); });
   EXPECT_EQ(looks_, 0);
+}
+
+// It was due when the timer found it, and somebody else had its turn before.
+TEST_F(ZookeeperPlaces, WhatWasRenewedMeanwhileIsNotCleared) {
+  MemoryTree tree(all_, clock_, kTimeout);
+  Ground ground(tree, {clock_, loop_, random_, claim_.owner.client},
+                {.layout = Layout("/locks"), .fences = Fences()});
+  const auto clear_what_ends = [&](TimePoint until) {
+    Stage stage{};
+    ground.places.enter(claim_, [&](Places::Turn turn) {
+      const Places::Ptr place = turn.place();
+      {
+        const auto guard = ground.places.lock();
+        place->stage = Stage::held;
+        place->session = tree.session();
+        place->nodes = {"/locks/a/mine"};
+        ground.places.set_until(*place, until);
+      }
+      clear(ground, std::move(turn));
+      const auto guard = ground.places.lock();
+      stage = place->stage;
+    });
+    return stage;
+  };
+  EXPECT_EQ(clear_what_ends(clock_.now() + 1s), Stage::held);
+  EXPECT_EQ(clear_what_ends(clock_.now()), Stage::none);
 }
 
 }  // namespace
