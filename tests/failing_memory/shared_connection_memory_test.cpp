@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "failing_memory/each_request.hpp"
 #include "failing_memory/failing_memory.hpp"
 #include "holdfast/store/random.hpp"
 #include "runtime/boot_clock.hpp"
@@ -33,6 +34,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::eventually;
 using test::FailingMemory;
+using test::with_each_request_failing;
 
 // Where memory is missing once, for what needs none in this test, or not always the same number of times.
 struct Lacking {
@@ -181,32 +183,6 @@ class SharedConnectionMemory : public testing::TestWithParam<bool> {
     return eventually([&] { return is_answered(); });
   }
 
-  template <class F>
-  void on_loop(F f) {
-    const test::Signal done;
-    loop_->post([&] {
-      f();
-      done.give();
-    });
-    ASSERT_TRUE(done.comes());
-  }
-
-  // Each request for memory fails once while this is done, or some in a row: `once(n, in_a_row)` says whether it
-  // came to that, and it comes to it `at_least` so often.
-  template <class Once>
-  static void try_all(Once once, int at_least = 1) {
-    if (test::kSanitized) GTEST_SKIP() << "with a sanitizer there are other requests";
-    for (const int in_a_row : {1, 3}) {
-      int n = 1;
-      while (n < 200 && once(n, in_a_row)) {
-        if (HasFatalFailure()) return;
-        ++n;
-      }
-      EXPECT_LT(n, 200) << "it never ends";
-      EXPECT_GT(n, at_least) << "nothing has failed";
-    }
-  }
-
   // Asks, and reads the answer on this thread, since the loop has no time. Says whether a request failed.
   bool lacks_memory_while_it_reads(const char* question, int n, int in_a_row) {
     EXPECT_TRUE(comes_back());
@@ -224,7 +200,7 @@ class SharedConnectionMemory : public testing::TestWithParam<bool> {
     memory.stop();
     go_on.give();
     EXPECT_TRUE(comes_to_something(outcomes)) << "request " << n << ", in a row: " << in_a_row;
-    return memory.failed() && !HasFailure();
+    return memory.failed();
   }
 
   Lacking lacking_;
@@ -285,27 +261,23 @@ TEST_P(SharedConnectionMemory, AStreamThatCannotBeginIsFollowedByAnother_F044) {
 }
 
 TEST_P(SharedConnectionMemory, AStreamThatBrokeIsReplacedThoughTheLoopLacksMemory_F044) {
-  try_all([this](int n, int in_a_row) {
-    std::unique_ptr<FailingMemory> memory;
-    on_loop([&] {
-      memory = std::make_unique<FailingMemory>(n, FailingMemory::Whose::this_thread, in_a_row);
-    });
+  test::with_each_request_of_loop_failing(*loop_, [this] {
     server_.hang_up();
     EXPECT_TRUE(eventually([&] { return !is_answered(); }));
-    EXPECT_TRUE(comes_back()) << "request " << n << ", in a row: " << in_a_row;
-    on_loop([&] { memory->stop(); });
-    return memory->failed() && !HasFailure();
+    EXPECT_TRUE(comes_back());
   });
 }
 
 TEST_P(SharedConnectionMemory, WhoeverHasReadItsAnswerMayLackMemory_F044) {
   const int at_least = GetParam() ? 1 : 0;  // a timer may be set already
-  try_all([this](int n, int in_a_row) { return lacks_memory_while_it_reads("x", n, in_a_row); },
-          at_least);
+  with_each_request_failing(
+      [this](int n, int in_a_row) { return lacks_memory_while_it_reads("x", n, in_a_row); },
+      at_least);
 }
 
 TEST_P(SharedConnectionMemory, WhoeverReadsTheEndOfAStreamMayLackMemory_F044) {
-  try_all([this](int n, int in_a_row) { return lacks_memory_while_it_reads("h", n, in_a_row); });
+  with_each_request_failing(
+      [this](int n, int in_a_row) { return lacks_memory_while_it_reads("h", n, in_a_row); });
 }
 
 TEST_P(SharedConnectionMemory, ClosingEndsAllThatIsOpen_F044) {

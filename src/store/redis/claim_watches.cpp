@@ -1,20 +1,22 @@
 #include "store/redis/claim_watches.hpp"
 
+#include <new>
 #include <utility>
 
 #include "store/redis/keys.hpp"
 #include "store/redis/wake_message.hpp"
+#include "store/redis/wanted_channel.hpp"
 
 namespace holdfast::store::redis {
 
 class ClaimWatches::Subscription final : public Watch {
  public:
-  Subscription(const ClaimWatches& watches, const OwnerId& owner)
-      : subscriber_(watches.subscriber_),
+  // Under the state's mutex, so that nothing is told between the two.
+  Subscription(const ClaimWatches& watches, const OwnerId& owner, Function wake)
+      : own_channel_(watches.subscriber_, watches.own_channel_),
         state_(watches.state_),
-        own_channel_(watches.own_channel_),
         owner_(owner) {
-    subscriber_->want(own_channel_);
+    state_->entries[owner_].wake = std::move(wake);
   }
 
   ~Subscription() override {
@@ -24,14 +26,12 @@ class ClaimWatches::Subscription final : public Watch {
       auto entry = state_->entries.extract(owner_);
       if (entry) redisson = std::move(entry.mapped().redisson);
     }
-    leave(*subscriber_, redisson);
-    subscriber_->give_up(own_channel_);
+    leave(own_channel_.subscriber(), redisson);
   }
 
  private:
-  const std::shared_ptr<Subscriber> subscriber_;
+  const WantedChannel own_channel_;
   const std::shared_ptr<State> state_;
-  const std::string own_channel_;
   const OwnerId owner_;
 };
 
@@ -39,26 +39,30 @@ ClaimWatches::ClaimWatches(std::shared_ptr<Subscriber> subscriber, const ClientI
     : subscriber_(std::move(subscriber)), client_(client), own_channel_(wake_channel(client)) {}
 
 WatchPtr ClaimWatches::watch(const ClaimKey& claim, WakeFn wake) {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->entries[claim.owner].wake = std::make_shared<const WakeFn>(std::move(wake));
-  }
-  return std::make_unique<Subscription>(*this, claim.owner);
+  auto function = std::make_shared<const WakeFn>(std::move(wake));
+  const std::lock_guard lock(state_->mutex);
+  return std::make_unique<Subscription>(*this, claim.owner, std::move(function));
 }
 
 void ClaimWatches::leave(Subscriber& subscriber, const std::vector<std::string>& channels) {
   for (const std::string& channel : channels) subscriber.leave(channel);
 }
 
+// They are noted and wanted under one lock: else the watch might end in between, and they would stay wanted for good.
 void ClaimWatches::wait_for_another(const ClaimKey& claim) {
-  const std::vector<std::string> channels = redisson_channels(claim.kind, claim.name);
-  {
-    const std::lock_guard lock(state_->mutex);
-    const auto entry = state_->entries.find(claim.owner);
-    if (entry == state_->entries.end() || !entry->second.redisson.empty()) return;
-    entry->second.redisson = channels;
+  std::vector<std::string> channels = redisson_channels(claim.kind, claim.name);
+  const std::lock_guard lock(state_->mutex);
+  const auto entry = state_->entries.find(claim.owner);
+  if (entry == state_->entries.end() || !entry->second.redisson.empty()) return;
+  std::size_t wanted = 0;
+  try {
+    for (; wanted < channels.size(); ++wanted) subscriber_->want(channels[wanted]);
+  } catch (const std::bad_alloc&) {
+    channels.resize(wanted);
+    leave(*subscriber_, channels);
+    throw;
   }
-  for (const std::string& channel : channels) subscriber_->want(channel);
+  entry->second.redisson = std::move(channels);
 }
 
 void ClaimWatches::wait_for_ours(const ClaimKey& claim) {

@@ -16,6 +16,7 @@ namespace holdfast::store::redis {
 // Which claims of this client wait, and where they are told of their turns: on the client's own channel,
 // and on Redisson's where a Java holder is in the way.
 //
+// On error     watch() and wait_for_another() throw std::bad_alloc if they have done nothing.
 // Lifetime     A watch may outlive this object and the subscriber's connection.
 // Threads      From any thread; heard() and stands() on the loop.
 class ClaimWatches {
@@ -44,6 +45,7 @@ class ClaimWatches {
     }
   };
   struct State {
+    // Held while something is wanted of the subscriber, which calls back without its own.
     std::mutex mutex;
     std::map<OwnerId, Entry> entries;
   };

@@ -11,6 +11,7 @@
 #include "store/redis/script_asker.hpp"
 #include "store/redis/server_findings.hpp"
 #include "store/redis/server_info.hpp"
+#include "store/redis/wanted_channel.hpp"
 
 namespace holdfast::store::redis {
 namespace {
@@ -23,11 +24,9 @@ class Examination final : public std::enable_shared_from_this<Examination> {
       : what_(what),
         call_(std::move(call)),
         deadline_(call_.deadline()),
-        channel_(wake_channel(what.client)) {
-    what_.subscriber->want(channel_);
+        channel_(what.subscriber, wake_channel(what.client)) {
     plan();
   }
-  ~Examination() { what_.subscriber->give_up(channel_); }
   Examination(const Examination&) = delete;
   Examination& operator=(const Examination&) = delete;
 
@@ -86,7 +85,7 @@ class Examination final : public std::enable_shared_from_this<Examination> {
   // Whether the server lets us listen. Not to the very end: the findings are to arrive in time.
   void wait_for_channel() {
     const TimePoint now = what_.clock.now();
-    what_.subscriber->when_known(channel_, later(now, left_until(deadline_, now) / 2),
+    what_.subscriber->when_known(channel_.name(), later(now, left_until(deadline_, now) / 2),
                                  [self = shared_from_this()] { self->next(); });
   }
 
@@ -106,7 +105,7 @@ class Examination final : public std::enable_shared_from_this<Examination> {
   }
 
   std::vector<Finding> listening() const {
-    if (what_.subscriber->stands(channel_)) return {};
+    if (what_.subscriber->stands(channel_.name())) return {};
     std::string why = what_.subscriber->refusal();
     if (why.empty()) why = "there is no second connection to listen on";
     return {{Level::warning, "listening",
@@ -116,7 +115,7 @@ class Examination final : public std::enable_shared_from_this<Examination> {
   const Examined what_;
   Call<ExamineReply> call_;
   const TimePoint deadline_;
-  const std::string channel_;
+  const WantedChannel channel_;
   std::deque<Step> steps_;
   bool waited_ = false;
 

@@ -7,34 +7,29 @@
 #include "store/redis/cell_questions.hpp"
 #include "store/redis/keys.hpp"
 #include "store/redis/script_asker.hpp"
+#include "store/redis/wanted_channel.hpp"
 
 namespace holdfast::store::redis {
 
 class RedisCells::Subscription final : public Watch {
  public:
+  // Under the state's mutex, so that nothing is told between the two.
   Subscription(std::shared_ptr<Subscriber> subscriber, std::shared_ptr<State> state,
-               std::string channel, std::uint64_t id)
-      : subscriber_(std::move(subscriber)),
+               std::string channel, Function changed)
+      : channel_(std::move(subscriber), std::move(channel)),
         state_(std::move(state)),
-        channel_(std::move(channel)),
-        id_(id) {
-    subscriber_->want(channel_);
+        id_(channel_.name(), ++state_->last) {
+    state_->functions.emplace(id_, std::move(changed));
   }
   ~Subscription() override {
-    {
-      const std::lock_guard lock(state_->mutex);
-      const auto found = state_->by_channel.find(channel_);
-      found->second.erase(id_);
-      if (found->second.empty()) state_->by_channel.erase(found);
-    }
-    subscriber_->give_up(channel_);
+    const std::lock_guard lock(state_->mutex);
+    state_->functions.erase(id_);
   }
 
  private:
-  const std::shared_ptr<Subscriber> subscriber_;
+  const WantedChannel channel_;
   const std::shared_ptr<State> state_;
-  const std::string channel_;
-  const std::uint64_t id_;
+  const Id id_;
 };
 
 void RedisCells::read(const CellKey& key, Call<CellReply> call) {
@@ -53,27 +48,24 @@ void RedisCells::add(const CellAdd& add, Call<CellReply> call) {
 }
 
 WatchPtr RedisCells::watch(const CellKey& key, CellChangedFn changed) {
-  std::string channel = cell_channel(key);
-  std::uint64_t id = 0;
-  {
-    const std::lock_guard lock(state_->mutex);
-    id = ++state_->last;
-    state_->by_channel[channel].emplace(id,
-                                        std::make_shared<const CellChangedFn>(std::move(changed)));
-  }
-  return std::make_unique<Subscription>(parts_.subscriber, state_, std::move(channel), id);
+  auto function = std::make_shared<const CellChangedFn>(std::move(changed));
+  const std::lock_guard lock(state_->mutex);
+  return std::make_unique<Subscription>(parts_.subscriber, state_, cell_channel(key),
+                                        std::move(function));
 }
 
 bool RedisCells::heard(const std::string& channel) {
   std::vector<Function> all;
   {
     const std::lock_guard lock(state_->mutex);
-    const auto found = state_->by_channel.find(channel);
-    if (found == state_->by_channel.end()) return false;
-    for (const auto& [id, changed] : found->second) all.push_back(changed);
+    auto& functions = state_->functions;
+    for (auto each = functions.lower_bound({channel, 0});
+         each != functions.end() && each->first.first == channel; ++each) {
+      all.push_back(each->second);
+    }
   }
   for (const Function& changed : all) (*changed)();
-  return true;
+  return !all.empty();
 }
 
 }  // namespace holdfast::store::redis

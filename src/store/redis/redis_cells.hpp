@@ -1,13 +1,16 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "holdfast/store/cells.hpp"
 #include "store/redis/connection.hpp"
 #include "store/redis/question.hpp"
 #include "store/redis/subscriber.hpp"
-#include "transport/cell_watch_list.hpp"
 
 namespace holdfast::store::redis {
 
@@ -34,9 +37,11 @@ class RedisCells final : public Cells {
  private:
   class Subscription;
   using Function = std::shared_ptr<const CellChangedFn>;
+  using Id = std::pair<std::string, std::uint64_t>;  // the channel, and a number of its own
   struct State {
+    // Held while something is wanted of the subscriber, which calls back without its own.
     std::mutex mutex;
-    std::map<std::string, std::map<std::uint64_t, Function>> by_channel;
+    std::map<Id, Function> functions;
     std::uint64_t last = 0;
   };
 

@@ -2,9 +2,12 @@
 
 #include <poll.h>
 
+#include <algorithm>
+#include <new>
 #include <utility>
 
 #include "store/redis/failure.hpp"
+#include "transport/insist.hpp"
 
 namespace holdfast::store::redis {
 namespace {
@@ -24,16 +27,18 @@ Subscriber::Subscriber(Parts parts) : parts_(std::move(parts)), tasks_(parts_.lo
 void Subscriber::want(const std::string& channel) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  const auto [entry, is_new] = wanted_.try_emplace(channel, 0);
-  if (is_new) anew_.insert(channel);
-  if (entry->second++ == 0) catch_up_soon();
+  // What counts comes last: whoever is refused memory has not wanted it, and it does no harm to catch up for nothing.
+  const auto found = wanted_.find(channel);
+  if (found == wanted_.end() || found->second == 0) catch_up_soon();
+  if (found == wanted_.end()) anew_.insert(channel);
+  ++wanted_[channel];
 }
 
 void Subscriber::give_up(const std::string& channel) {
   const std::lock_guard lock(mutex_);
   const auto found = wanted_.find(channel);
   if (closed_ || found == wanted_.end() || --found->second > 0) return;
-  catch_up_soon();
+  catch_up_sometime();
 }
 
 void Subscriber::leave(const std::string& channel) {
@@ -41,14 +46,22 @@ void Subscriber::leave(const std::string& channel) {
   const auto found = wanted_.find(channel);
   if (closed_ || found == wanted_.end() || --found->second > 0) return;
   wanted_.erase(found);
-  catch_up_soon();
+  catch_up_sometime();
 }
 
 // Under mutex_.
 void Subscriber::catch_up_soon() {
   if (catching_up_) return;
-  tasks_.post([this] { catch_up(); });
+  tasks_.post([this] { or_hang_up(&Subscriber::catch_up); });
   catching_up_ = true;  // not if there was no memory for it
+}
+
+// Under mutex_. Without memory the next tick does it: destructors give up, and must not throw.
+void Subscriber::catch_up_sometime() {
+  try {
+    catch_up_soon();
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 bool Subscriber::stands(const std::string& channel) const {
@@ -62,9 +75,12 @@ std::string Subscriber::refusal() const {
 }
 
 void Subscriber::when_known(const std::string& channel, TimePoint until, Task then) {
-  tasks_.post([this, channel, until, kept = std::move(then)]() mutable {
-    asking_.push_back({channel, until, std::move(kept)});
-    tasks_.call_at(until, [this] { tell_askers(); });
+  // All that needs memory is done here: on the loop there is nobody to tell that there is none.
+  std::list<Asking> one;
+  one.push_back({channel, until, std::move(then)});
+  tasks_.call_at(until, [this] { tell_askers(); });
+  tasks_.post([this, one = std::move(one)]() mutable {
+    asking_.splice(asking_.end(), one);
     tell_askers();
   });
 }
@@ -83,32 +99,53 @@ void Subscriber::close() {
 
 // --- on the loop ---
 
+// Whatever lacks memory half-way counts as a stream that broke: over the next one all is joined and told anew.
+void Subscriber::or_hang_up(void (Subscriber::*step)()) {
+  try {
+    (this->*step)();
+  } catch (const std::bad_alloc&) {
+    hang_up();
+  }
+}
+
 void Subscriber::catch_up() {
-  bool idle = false, wanted = false;
+  bool idle = false;
   std::set<std::string> anew;
   {
     const std::lock_guard lock(mutex_);
     catching_up_ = false;
-    for (const auto& [channel, count] : wanted_) (count == 0 ? idle : wanted) = true;
+    for (const auto& [channel, count] : wanted_) idle |= count == 0;
     if (stream_) {
       anew.swap(anew_);
       join_and_leave(anew);
     }
   }
-  if (idle && !std::exchange(sweeping_, true)) {
-    tasks_.call_at(later(parts_.clock.now(), kKeepIdle), [this] { sweep(); });
+  if (!stream_) dial();
+  if (idle && !sweeping_) {
+    tasks_.call_at(later(parts_.clock.now(), kKeepIdle),
+                   [this] { or_hang_up(&Subscriber::sweep); });
+    sweeping_ = true;  // not if there was no memory for it
   }
-  if (!stream_) {
-    if (!wanted || dialling_) return;
+  for (const std::string& channel : anew) parts_.stands(channel);
+  send();
+}
+
+// Insists, and throws nothing: there is no stream that could be given up instead.
+void Subscriber::dial() {
+  if (dialling_ || !anybody_wants()) return;
+  transport::insist([this] {
     parts_.redialler.dial(
         {.done = tasks_.guarded([this](std::unique_ptr<Stream> stream) { use(std::move(stream)); }),
          .failed = [](const Error&) {},
          .failures = failures_});
-    dialling_ = true;  // not if there was no memory for it
-    return;
-  }
-  for (const std::string& channel : anew) parts_.stands(channel);
-  send();
+  });
+  dialling_ = true;
+}
+
+bool Subscriber::anybody_wants() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(wanted_.begin(), wanted_.end(),
+                     [](const auto& each) { return each.second > 0; });
 }
 
 // Under mutex_. Of those that are wanted anew, leaves the ones that were not left in the meantime.
@@ -143,14 +180,20 @@ void Subscriber::use(std::unique_ptr<Stream> stream) {
   half_sent_ = false;
   reader_.reset();
   heard_at_ = pinged_at_ = parts_.clock.now();
+  or_hang_up(&Subscriber::begin);
+}
+
+void Subscriber::begin() {
   parts_.loop.watch_fd(stream_->fd(), POLLIN, this);
   catch_up();
-  if (!std::exchange(ticking_, true)) tick();
+  if (!ticking_) tick();
 }
 
 void Subscriber::send() {
   if (!stream_ || (out_.empty() && !half_sent_)) return;
-  const Stream::Went how = stream_->write(out_);
+  Stream::Went how = Stream::Went::well;
+  do how = stream_->write(out_);
+  while (how == Stream::Went::well && !out_.empty());  // TLS takes a record at a time
   half_sent_ = how == Stream::Went::again;
   switch (how) {
     case Stream::Went::well:
@@ -158,11 +201,25 @@ void Subscriber::send() {
     case Stream::Went::wrong:
       return hang_up();
     case Stream::Went::again:
-      tasks_.call_at(later(parts_.clock.now(), kSendAgain), [this] { send(); });
+      return send_later();
   }
 }
 
-void Subscriber::on_ready(std::uint32_t) {
+void Subscriber::send_later() {
+  if (sending_later_) return;
+  tasks_.call_at(later(parts_.clock.now(), kSendAgain), [this] {
+    sending_later_ = false;
+    or_hang_up(&Subscriber::send);
+  });
+  sending_later_ = true;  // not if there was no memory for it
+}
+
+void Subscriber::on_ready(std::uint32_t events) {
+  if ((events & POLLNVAL) != 0) return hang_up();  // the kernel does not watch it
+  or_hang_up(&Subscriber::read);
+}
+
+void Subscriber::read() {
   std::string bytes;
   const Stream::Went how = stream_->read(bytes);
   if (!bytes.empty()) heard_at_ = parts_.clock.now();
@@ -197,20 +254,28 @@ void Subscriber::listen(const Reply& reply) {
   tell_askers();
 }
 
+// Needs no memory, and throws nothing. An asker that lacks some does not take those behind it along.
 void Subscriber::tell_askers() {
   std::list<Asking> told;
-  const bool refused = !refusal().empty();
   const TimePoint now = parts_.clock.now();
-  for (auto it = asking_.begin(); it != asking_.end();) {
-    const auto next = std::next(it);
-    if (refused || now >= it->until || stands(it->channel)) {
-      told.splice(told.end(), asking_, it);
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto it = asking_.begin(); it != asking_.end();) {
+      const auto each = it++;
+      if (!refusal_.empty() || now >= each->until || standing_.contains(each->channel)) {
+        told.splice(told.end(), asking_, each);
+      }
     }
-    it = next;
   }
-  for (Asking& each : told) each.then();
+  for (Asking& each : told) {
+    try {
+      each.then();
+    } catch (const std::bad_alloc&) {
+    }
+  }
 }
 
+// Throws nothing.
 void Subscriber::hang_up() {
   if (!stream_) return;
   parts_.loop.watch_fd(stream_->fd(), 0, this);
@@ -220,18 +285,22 @@ void Subscriber::hang_up() {
     const std::lock_guard lock(mutex_);
     standing_.clear();
   }
-  catch_up();
+  dial();
 }
 
+// From the first stream on. Catches up, too, for those who had no memory to ask for it.
 void Subscriber::tick() {
-  tasks_.call_at(later(parts_.clock.now(), kSilence), [this] { tick(); });
+  ticking_ = false;
+  tasks_.call_at(later(parts_.clock.now(), kSilence), [this] { or_hang_up(&Subscriber::tick); });
+  ticking_ = true;  // not if there was no memory for it: then the next stream begins with it
   if (!stream_) return;
   const TimePoint now = parts_.clock.now();
   if (pinged_at_ > heard_at_ && now - pinged_at_ >= kSilence) return hang_up();
-  if (now - pinged_at_ < kPingEvery) return;
-  pinged_at_ = now;
-  append_command(out_, Words{"PING"});
-  send();
+  if (now - pinged_at_ >= kPingEvery) {
+    pinged_at_ = now;
+    append_command(out_, Words{"PING"});
+  }
+  catch_up();
 }
 
 }  // namespace holdfast::store::redis

@@ -26,6 +26,8 @@ namespace holdfast::store::redis {
 //              new connection, and when it is wanted again before it was left: what was said before that
 //              was not heard. A channel that nobody wants any more is left after a few seconds, since most
 //              are wanted again, unless it has to be at once.
+// On error     want() and when_known() throw std::bad_alloc if they have done nothing. All else that lacks memory
+//              counts as a connection that broke, or is done a few seconds later.
 // Silence      The server is pinged now and then; if it says nothing at all, another connection is made.
 // Threads      All members from any thread. The functions are called on the loop, with no lock held.
 class Subscriber final : Loop::Ready {
@@ -54,11 +56,18 @@ class Subscriber final : Loop::Ready {
 
  private:
   void on_ready(std::uint32_t) override;
+  void or_hang_up(void (Subscriber::*step)());
   void catch_up();
   void catch_up_soon();
+  void catch_up_sometime();
+  bool anybody_wants() const;
   void sweep();
+  void dial();
   void use(std::unique_ptr<transport::Stream>);
+  void begin();
   void send();
+  void send_later();
+  void read();
   void listen(const Reply&);
   void hang_up();
   void tick();
@@ -76,6 +85,7 @@ class Subscriber final : Loop::Ready {
   std::set<std::string> joined_;  // asked for over this stream
   std::string out_;
   bool half_sent_ = false;  // the stream may have more that is to go
+  bool sending_later_ = false;
   ReplyReader reader_;
   transport::ShortLives lives_;
   int failures_ = 0;  // streams before the next one that did not last
