@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "support/net/address.hpp"
 #include "support/servers/zookeeper_ensemble.hpp"
@@ -189,6 +191,33 @@ TEST(ZookeeperServers, ASessionIsEndedFromOutside) {
   EXPECT_FALSE(witness.exists(path));
   EXPECT_ANY_THROW(victim.exists(path));
   EXPECT_ANY_THROW(ZookeeperRaw(Address::tcp(server.port()), 20s, victim.session()));
+}
+
+// A server hangs up on whoever had the session when somebody comes in with it; so clients take theirs back at once.
+TEST(ZookeeperServers, ASessionThatItsClientTakesBackIsEndedAllTheSame) {
+  ZookeeperServer& server = ZookeeperServer::shared();
+  const Address address = Address::tcp(server.port());
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t session = client_of(server).session();
+    std::atomic<bool> leaves = false;
+    std::jthread client([&] {
+      while (!leaves) {
+        try {
+          ZookeeperRaw raw(address, 20s, session);
+          raw.be_patient_for(1s);
+          while (!leaves) raw.exists("/");
+        } catch (const ZookeeperExpired&) {
+          return;
+        } catch (const std::runtime_error&) {
+          // It was hung up on, or told that its session has ended, or not answered: it asks once more.
+        }
+      }
+    });
+    EXPECT_NO_THROW(end_zookeeper_session(address, session));
+    leaves = true;
+    client.join();
+    EXPECT_THROW(ZookeeperRaw(address, 20s, session), ZookeeperExpired);
+  }
 }
 
 // ---- three ----

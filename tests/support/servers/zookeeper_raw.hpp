@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/net/address.hpp"
+#include "support/soon.hpp"
 #include "transport/fd.hpp"
 
 namespace holdfast::test {
@@ -25,6 +26,16 @@ class ZookeeperNo : public std::runtime_error {
         code(number) {}
 
   const std::int32_t code;
+};
+
+class ZookeeperHungUp : public std::runtime_error {
+ public:
+  ZookeeperHungUp() : std::runtime_error("a ZooKeeper server has hung up") {}
+};
+
+class ZookeeperExpired : public std::runtime_error {
+ public:
+  ZookeeperExpired() : std::runtime_error("the session has expired") {}
 };
 
 struct ZookeeperStat {
@@ -45,8 +56,9 @@ struct ZookeeperNode {
 // One connection, one question at a time. It has no pings: it is meant to live shorter than its session.
 //
 // Lifetime     The session stays when this goes, as if the process had died; see end_session().
-// On error     Throws: ZookeeperNo for what the server refuses, std::runtime_error for a server that is not there
-//              or silent.
+// On error     Throws: ZookeeperNo for what the server refuses, ZookeeperExpired for a session that has ended,
+//              ZookeeperHungUp if the server does so, as it does when somebody else comes in with the session,
+//              std::runtime_error for a server that is not there or silent.
 // Threads      One at a time.
 class ZookeeperRaw {
  public:
@@ -65,6 +77,8 @@ class ZookeeperRaw {
   std::int64_t session() const { return session_; }
   const std::string& password() const { return password_; }
   std::chrono::milliseconds timeout() const { return timeout_; }  // that the server agreed to
+  // For each answer from now on. A server does not answer to whoever came in with a session that was just ending.
+  void be_patient_for(std::chrono::milliseconds patience) { patience_ = patience; }
 
   ZookeeperNode create(const std::string& path, const std::string& data = "",
                        Mode = Mode::persistent);
@@ -92,13 +106,14 @@ class ZookeeperRaw {
   std::int64_t session_ = 0;
   std::string password_;
   std::chrono::milliseconds timeout_{};
+  std::chrono::milliseconds patience_ = kSoon;
   std::int32_t questions_ = 0;
 };
 
 // What the server asks of whoever says that a session is his: it follows from the session's number.
 std::string zookeeper_password(std::int64_t session);
 
-// Somebody else's session is over, nodes and all, as if its time were up.
+// Somebody else's session is over, nodes and all, as if its time were up. Throws ZookeeperExpired if it was before.
 void end_zookeeper_session(const Address& server, std::int64_t session);
 
 // Of all clients that are connected, by the server's answer to "cons".
