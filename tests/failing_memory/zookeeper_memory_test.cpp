@@ -1,15 +1,19 @@
 // What becomes of a claim in the ZooKeeper store whose question finds no memory.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <new>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "failing_memory/each_request.hpp"
 #include "failing_memory/failing_memory.hpp"
 #include "integration/zookeeper/lock_bench.hpp"
+#include "store/zookeeper/quiet_lines.hpp"
 #include "support/effort.hpp"
 
 namespace holdfast::store::zookeeper {
@@ -148,6 +152,80 @@ TEST_F(ZookeeperMemory, WhatIsGivenUpIsTakenAwayAlsoIfThereWasNoMemoryForIt_F044
     alice.tree->set(Wire::up);
     let_pass(10 * kLease);
     EXPECT_EQ(nodes(), std::vector<std::string>());
+  });
+}
+
+TEST_F(ZookeeperMemory, ALineIsNotTakenForAQuietOneForLackOfMemory_F044) {
+  const auto granted_fence = [this](Peer& peer, const GrantRequest& mine) {
+    const GrantReply reply = ask(peer, mine);
+    const auto* const yes = std::get_if<Granted>(&reply);
+    return yes != nullptr ? yes->fence : 0;
+  };
+  constexpr std::uint64_t kUses = 7;
+  test::with_each_request_failing([&](int n, int in_a_row) {
+    all_ = std::make_shared<MemoryEnsemble>(clock_);
+    Peer alice = open();
+    granted(alice, request(alice, kUses + 1));
+    EXPECT_TRUE(withdraws(alice, request(alice, kUses + 1)));  // there are parents
+    test::FailingMemory memory(n, test::FailingMemory::Whose::this_thread, in_a_row);
+    for (std::uint64_t claim = 1; claim <= kUses; ++claim) {
+      try {
+        const GrantRequest mine = request(alice, claim);
+        if (const auto fence = granted_fence(alice, mine)) release(alice, mine, fence);
+      } catch (const std::bad_alloc&) {
+        // The next one comes all the same.
+      }
+    }
+    memory.stop();
+    for (std::uint64_t claim = 1; claim <= kUses; ++claim) withdraws(alice, request(alice, claim));
+    make_foreign("/locks/a/_c_0aa7e5a0-0000-4000-8000-000000000000-lock-");
+    EXPECT_EQ(granted_fence(alice, request(alice, kUses + 2)), 0U);
+    return memory.failed();
+  });
+}
+
+TEST_F(ZookeeperMemory, NobodyGuessesBesideAHoldThatLackedMemory_F044) {
+  test::with_each_request_failing([&](int n, int in_a_row) {
+    all_ = std::make_shared<MemoryEnsemble>(clock_);
+    Peer alice = open();
+    for (std::uint64_t claim = 1; claim <= 6; ++claim) {
+      EXPECT_TRUE(
+          releases(alice, request(alice, claim), granted(alice, request(alice, claim)).fence));
+    }
+    const GrantRequest mine = request(alice, 7);
+    bool is_granted = false;
+    test::FailingMemory memory(n, test::FailingMemory::Whose::this_thread, in_a_row);
+    try {
+      is_granted = std::holds_alternative<Granted>(ask(alice, mine));
+    } catch (const std::bad_alloc&) {
+      // It asks again.
+    }
+    memory.stop();
+    if (!is_granted) granted(alice, mine);
+    for (std::uint64_t claim = 8; claim <= 10; ++claim) refused(alice, request(alice, claim));
+    return memory.failed();
+  });
+}
+
+// Such a watch is nobody's: it would be counted by nobody, and stay as long as the parent does.
+TEST_F(ZookeeperMemory, AWatchOfAParentThatCannotBeNotedIsGivenUp_F044) {
+  constexpr const char* kLine = "/a_line_whose_name_takes_memory";
+  test::with_each_request_failing([&](int n, int) {
+    all_ = std::make_shared<MemoryEnsemble>(clock_);
+    all_->do_it({.op = Op::create_container, .path = kLine});
+    MemoryTree tree(all_, clock_, kTimeout);
+    WantedWatches watches(tree);
+    QuietLines lines(watches);
+    tree.ask({{.op = Op::exists, .path = kLine, .watch = true}}, kNever, false, 0,
+             [](const Outcome&) {});
+    EXPECT_EQ(all_->watches(), 1U);
+    const std::string line = kLine;
+    const std::string node = line + "/_c_0aa7e5a0-0000-4000-8000-000000000000-lock-0000000001";
+    test::FailingMemory memory(n);
+    lines.was_read(line, {node, 1}, {.watch = 1}, {.alone = true, .watch_set = true});
+    memory.stop();
+    EXPECT_EQ(all_->watches(), 0U);
+    return memory.failed();
   });
 }
 

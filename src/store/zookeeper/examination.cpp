@@ -97,7 +97,7 @@ class Examination : public std::enable_shared_from_this<Examination> {
              in_ms(timeout / 3) +
              " are given in full, longer ones as far as the session is known to live");
     const bool slow = trip > timeout / 12;
-    find(slow ? Level::warning : Level::fact, "round trip",
+    find(slow ? Level::warning : Level::fact, "majority",
          "a majority of the servers agreed after " + in_fractions_of_ms(trip) +
              (slow ? "; that leaves little of the session timeout: ask for a longer one" : ""));
     look_at_the_ensemble();

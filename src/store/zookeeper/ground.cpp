@@ -13,6 +13,7 @@ Ground::Ground(Tree& all, const Surroundings& around, Settings settings)
       layout(std::move(settings.layout)),
       fences(settings.fences),
       watches(all),
+      quiet(watches),
       places({.tree = all,
               .watches = watches,
               .clock = around.clock,

@@ -4,6 +4,7 @@
 #include "store/zookeeper/fences.hpp"
 #include "store/zookeeper/layout.hpp"
 #include "store/zookeeper/places.hpp"
+#include "store/zookeeper/quiet_lines.hpp"
 #include "store/zookeeper/tree.hpp"
 #include "store/zookeeper/wanted_watches.hpp"
 
@@ -22,6 +23,7 @@ struct Ground {
   const Layout layout;
   const Fences fences;
   WantedWatches watches;
+  QuietLines quiet;
   Places places;
 
   // For as long as this, counted from then, nobody else can have what our nodes of that session stand for.

@@ -89,10 +89,12 @@ struct NodeName {
   std::optional<std::uint32_t> slot;
 };
 NodeName parse_node(std::string_view name);
-// Whether the server's numbers ran out before this node of a line: after 2^31 of them they are negative, and
-// whoever comes next is put before those who were there.
+// Whether the server's numbers ran out before this node of a line. The last one, 2^31 - 1, is given to everybody from
+// then on, since a server keeps only numbers that are greater; or, to those who come while others are on their way, one
+// below zero, which would put them before all who were there.
 inline bool lacks_number(std::string_view path) {
-  return parse_node(last_part_of(path)).key.starts_with('-');
+  const std::string_view key = parse_node(last_part_of(path)).key;
+  return key.starts_with('-') || key == "2147483647";
 }
 
 }  // namespace holdfast::store::zookeeper

@@ -145,6 +145,7 @@ class Giving : public std::enable_shared_from_this<Giving> {
       }
     }
     if (!ours) return end(Gone{});
+    for (const std::string& path : paths_) ground_.quiet.leaves(path);
     std::vector<Request> requests = removals(paths_);
     auto self = shared_from_this();
     ground_.tree.ask(std::move(requests), call_.deadline(), call_.may_block(), session_,
@@ -162,6 +163,7 @@ class Giving : public std::enable_shared_from_this<Giving> {
     if (const Reply* const refused = ground_.places.removed(place_, paths_, session_, answers)) {
       return end(not_yet(*refused, paths_.front()));
     }
+    for (const std::string& path : paths_) ground_.quiet.left(path);
     const bool was_there = std::any_of(replies.begin(), replies.end(),
                                        [](const Reply& each) { return each.code == Code::ok; });
     was_there ? end(Released{}) : end(Gone{});

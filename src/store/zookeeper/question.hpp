@@ -23,10 +23,11 @@ class Batch {
  public:
   using Done = std::function<void(Outcome)>;
 
-  Batch(std::vector<Request> requests, std::int64_t session, Done done)
-      : requests_(std::move(requests)),
-        answers_{.session = session, .replies = std::vector<Reply>(requests_.size())},
-        done_(std::move(done)) {}
+  // With all that is known of the answers.
+  Batch(std::vector<Request> requests, Answers answers, Done done)
+      : requests_(std::move(requests)), answers_(std::move(answers)), done_(std::move(done)) {
+    answers_.replies.resize(requests_.size());
+  }
 
   const std::vector<Request>& requests() const { return requests_; }
   std::vector<Reply>& replies() { return answers_.replies; }

@@ -47,19 +47,22 @@ void QueueAttempt::create() {
                       .path = path(line_node(terms())),
                       .data = data_text(),
                       .mode = Mode::ephemeral_sequential});
-  requests.push_back({.op = Op::get_children, .path = parent_});
+  look_ = ground_.quiet.next_look(parent_, ground_.tree.connection());
+  if (look_.watch != 0) requests.push_back({.op = Op::exists, .path = parent_, .watch = true});
+  if (look_.list) requests.push_back({.op = Op::get_children, .path = parent_});
   doubt();
   ask(std::move(requests), &QueueAttempt::created);
 }
 
 // Containers that nobody uses are taken away by the server, also between making them and using them.
 void QueueAttempt::created(const Answers& answers) {
-  const Reply& node = answers.replies[answers.replies.size() - 2];
-  const Reply& children = answers.replies.back();
+  const auto all = std::span(answers.replies);
+  const std::size_t looks = (look_.watch != 0 ? 1U : 0U) + (look_.list ? 1U : 0U);
+  const auto parents = all.first(all.size() - 1 - looks);
+  const Reply& node = all[parents.size()];
   if (node.code != Code::ok) {
     has_none();
     if (node.code != Code::no_node) return silent(failure(node, parent_));
-    const auto parents = std::span(answers.replies).first(answers.replies.size() - 2);
     if (const Reply* const failed = failed_parent(parents)) {
       return silent(failure(*failed, parent_));
     }
@@ -67,8 +70,31 @@ void QueueAttempt::created(const Answers& answers) {
     return create();
   }
   if (auto no = adopt(node.path, node.stat.czxid)) return turn_away(*std::move(no));
-  if (children.code != Code::ok) return silent(failure(children, parent_));
-  judge(Line(terms().kind, children.children));
+  const QuietLines::Made made{
+      .node = node.path, .connection = answers.connection, .session = answers.session};
+  if (look_.list) {
+    const bool watch_set = look_.watch != 0 && all[parents.size() + 1].code == Code::ok;
+    return read_behind(made, all.back(), watch_set);
+  }
+  ground_.quiet.is_alone(parent_, made) ? grant() : list_behind();
+}
+
+void QueueAttempt::list_behind() {
+  ask({{.op = Op::get_children, .path = parent_}}, &QueueAttempt::listed_behind);
+}
+
+void QueueAttempt::listed_behind(const Answers& answers) {
+  const std::string own = own_node();
+  read_behind({.node = own, .connection = answers.connection, .session = answers.session},
+              answers.replies.front(), false);
+}
+
+void QueueAttempt::read_behind(const QuietLines::Made& made, const Reply& line, bool watch_set) {
+  const auto& names = line.children;
+  const bool alone =
+      line.code == Code::ok && names.size() == 1 && names[0] == last_part_of(made.node);
+  ground_.quiet.was_read(parent_, made, look_, {.alone = alone, .watch_set = watch_set});
+  listed(line);
 }
 
 // The node is ours and of this session, made just now or found again. What it tells may forbid to use it.
@@ -214,8 +240,9 @@ void QueueAttempt::list() {
   ask({{.op = Op::get_children, .path = parent_}}, &QueueAttempt::listed);
 }
 
-void QueueAttempt::listed(const Answers& answers) {
-  const Reply& children = answers.replies.back();
+void QueueAttempt::listed(const Answers& answers) { listed(answers.replies.back()); }
+
+void QueueAttempt::listed(const Reply& children) {
   if (children.code == Code::no_node) return judge(Line(terms().kind, {}));
   if (children.code != Code::ok) return silent(failure(children, parent_));
   judge(Line(terms().kind, children.children));

@@ -7,7 +7,8 @@ namespace holdfast::store::zookeeper {
 
 // A mutex or a shared mutex: the place of one's node in the line says whether it is granted.
 //
-//   nothing there     create and list, in one go; without parents these first, and once more
+//   nothing there     create and list, in one go; without parents these first, and once more. Where nobody else comes,
+//                     create alone (QuietLines)
 //   may be there      sync and list; is it among them, and of this session? else create
 //   known             sync, list, and see whether it was revoked. In a long line, not list: see whether the one
 //                     before is still there
@@ -21,6 +22,9 @@ class QueueAttempt final : public Attempt {
 
   void create();
   void created(const Answers&);
+  void list_behind();
+  void listed_behind(const Answers&);
+  void read_behind(const QuietLines::Made&, const Reply& line, bool watch_set);
   void search();
   void searched(const Answers&);
   void identified(const Answers&);
@@ -32,6 +36,7 @@ class QueueAttempt final : public Attempt {
   void glanced(const Answers&);
   void list();
   void listed(const Answers&);
+  void listed(const Reply&);
   void folders_seen(const Answers&);
 
   void exchange();
@@ -51,6 +56,7 @@ class QueueAttempt final : public Attempt {
 
   const std::string parent_;
   bool needs_parents_ = false;
+  QuietLines::Look look_{};  // of the last create
   std::vector<std::string> found_{};
   std::optional<Line> line_{};
   bool is_new_ = false;  // made or found just now

@@ -95,7 +95,7 @@ void Session::ask(std::vector<Request> requests, TimePoint deadline, bool waits,
   if (only_in != 0 && only_in != way.session) {
     return done(NoAnswer{Errc::unavailable, false, "the session has ended"});
   }
-  const auto batch = std::make_shared<Batch>(std::move(requests), way.session, std::move(done));
+  const auto batch = std::make_shared<Batch>(std::move(requests), way.answers(), std::move(done));
   std::string bytes;
   std::vector<std::unique_ptr<transport::Asker>> askers;
   for (std::size_t i = 0; i < batch->requests().size(); ++i, ++way.xid) {
@@ -120,7 +120,7 @@ void Session::ask_as_one(std::vector<Request> requests, TimePoint deadline, bool
   if (only_in != 0 && only_in != way.session) {
     return done(NoAnswer{Errc::unavailable, false, "the session has ended"});
   }
-  const auto batch = std::make_shared<Batch>(std::move(requests), way.session, std::move(done));
+  const auto batch = std::make_shared<Batch>(std::move(requests), way.answers(), std::move(done));
   std::string bytes;
   append_question(bytes, way.xid, batch->requests(), owners_);
   if (bytes.size() > kLongestQuestion) {
@@ -277,6 +277,11 @@ std::int64_t Session::session() const {
   return credentials_.session;
 }
 
+std::uint64_t Session::connection() const {
+  const std::lock_guard lock(mutex_);
+  return stream_;
+}
+
 TimePoint Session::valid_until() const {
   const std::lock_guard lock(mutex_);
   return standing_.valid_until();
@@ -311,8 +316,9 @@ void Session::close() {
 void Session::say_goodbye() {
   const Way way = this->way(1);
   const auto told = std::make_shared<std::promise<void>>();
-  const auto batch = std::make_shared<Batch>(std::vector<Request>{{.op = Op::remove}}, way.session,
-                                             [told](const Outcome&) { told->set_value(); });
+  const auto batch =
+      std::make_shared<Batch>(std::vector<Request>{{.op = Op::remove}}, way.answers(),
+                              [told](const Outcome&) { told->set_value(); });
   batch->expect(1);
   std::string bytes;
   append_goodbye(bytes, way.xid);

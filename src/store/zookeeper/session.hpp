@@ -74,6 +74,7 @@ class Session final : public Tree, transport::Language {
   void leave_watch(const std::string& path) override;
   void keep_valid(bool wanted) override;
   std::int64_t session() const override;
+  std::uint64_t connection() const override;
   TimePoint valid_until() const override;
   Duration timeout() const override;
   bool drive(const std::shared_ptr<BlockedCaller>& caller) override {
@@ -89,6 +90,8 @@ class Session final : public Tree, transport::Language {
     std::uint64_t stream = 0;
     std::int32_t xid = 0;
     TimePoint now{};
+
+    Answers answers() const { return {.session = session, .connection = stream}; }
   };
 
   Session(Address, const Surroundings&);

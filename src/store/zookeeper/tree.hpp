@@ -86,14 +86,16 @@ enum class Event : std::uint8_t { created, deleted, data_changed, children_chang
 
 // In the order asked; each may have failed by itself.
 struct Answers {
-  std::int64_t session = 0;  // in which all of it was done
-  std::vector<Reply> replies;
+  std::int64_t session = 0;      // in which all of it was done
+  std::uint64_t connection = 0;  // over which; each has another number
+  std::vector<Reply> replies{};
 };
 using Outcome = std::variant<NoAnswer, Answers>;
 
 // One client's view of the tree, over one session at a time.
 //
-// Guarantees   What one client asks is done in the order in which it asked.
+// Guarantees   What one client asks is done in the order in which it asked. What a watch saw is told before the answer
+//              to anything that was done later, if the watch was set over the same connection.
 // Threads      All members from any thread. Answers and the listener are called on any thread, no lock
 //              held; ask() may answer before it returns.
 // Lifetime     close() answers every open question with NoAnswer; when it has returned nobody is called
@@ -136,7 +138,8 @@ class Tree {
 
   // Whether anybody holds or waits. As long as somebody does, valid_until() is kept in the future.
   virtual void keep_valid(bool wanted) = 0;
-  virtual std::int64_t session() const = 0;  // 0: none yet, or the last one has ended
+  virtual std::int64_t session() const = 0;      // 0: none yet, or the last one has ended
+  virtual std::uint64_t connection() const = 0;  // the last one, as in Answers
   // While this is in the future nobody else can have been granted what our ephemeral nodes stand for. The
   // allowance for clocks has been taken off.
   virtual TimePoint valid_until() const = 0;

@@ -27,6 +27,11 @@ class WantedWatches {
     wanted_.erase(found);
     tree_.leave_watch(path);
   }
+  // One was set that nobody wants any more, unless somebody else does.
+  void was_set_for_nobody(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (!wanted_.contains(path)) tree_.leave_watch(path);
+  }
 
  private:
   Tree& tree_;

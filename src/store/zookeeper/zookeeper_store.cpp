@@ -95,11 +95,13 @@ std::string ZookeeperStore::place_of(Kind, const LockName& name) const {
 }
 
 void ZookeeperStore::fired(const std::string& path, Event event) {
+  ground_.quiet.fired(path);
   ground_.places.fired(path, event);
   cells_.fired(path);
 }
 
 void ZookeeperStore::session_ended(std::int64_t session) {
+  ground_.quiet.session_ended(session);
   ground_.places.session_ended(session);
   transport::insist([&] { cells_.session_ended(); });
 }

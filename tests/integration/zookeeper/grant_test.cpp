@@ -6,6 +6,9 @@
 namespace holdfast::store::zookeeper {
 namespace {
 
+// Which all get who come when there are no others left.
+constexpr std::int32_t kLastNumber = std::numeric_limits<std::int32_t>::max();
+
 class ZookeeperGrants : public LockBench {};
 
 TEST_F(ZookeeperGrants, AcquiringAndReleasingAreOneRoundTripEach) {
@@ -57,7 +60,7 @@ TEST_F(ZookeeperGrants, NobodyIsPutBeforeTheHolderWhenTheServersNumbersRunOut_F0
   Peer bob = open();
   const GrantRequest mine = request(alice, 1);
   EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
-  all_->set_created("/locks/a", std::numeric_limits<std::int32_t>::max());
+  all_->set_created("/locks/a", kLastNumber - 1);
   const Granted last = granted(alice, mine);
   EXPECT_EQ(rejected(bob, request(bob, 1)), Errc::store_full);
   EXPECT_EQ(rejected(bob, request(bob, 2, true)), Errc::store_full);
@@ -77,7 +80,7 @@ TEST_F(ZookeeperGrants, ANodeThatIsFoundAgainIsNotPutBeforeTheHolderEither_F086)
   Peer bob = open();
   const GrantRequest mine = request(alice, 1);
   EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
-  all_->set_created("/locks/a", std::numeric_limits<std::int32_t>::max());
+  all_->set_created("/locks/a", kLastNumber - 1);
   const Granted last = granted(alice, mine);
   const auto is_turned_away = [&](const GrantRequest& request) {
     bob.tree->set(Wire::deaf);

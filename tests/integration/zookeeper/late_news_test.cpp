@@ -34,6 +34,7 @@ class LateNewsTree final : public Tree {
   void leave_watch(const std::string& path) override { tree_.leave_watch(path); }
   void keep_valid(bool wanted) override { tree_.keep_valid(wanted); }
   std::int64_t session() const override { return tree_.session() + (is_next_ ? 1000 : 0); }
+  std::uint64_t connection() const override { return tree_.connection(); }
   TimePoint valid_until() const override { return tree_.valid_until(); }
   Duration timeout() const override { return tree_.timeout(); }
   void close() override { tree_.close(); }

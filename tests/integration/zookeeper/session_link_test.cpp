@@ -50,8 +50,11 @@ TEST_F(ZooKeeperLink, TheSessionOutlivesTheConnection) {
   const std::int64_t number = session.session();
   ask(session, {.op = Op::create, .path = at("a"), .mode = Mode::ephemeral});
   for (int i = 0; i < 5; ++i) {
+    const std::uint64_t connection = session.connection();
     proxy_.reset();
     ASSERT_TRUE(comes_back(session));
+    const auto outcome = outcome_of(session, {{.op = Op::exists, .path = "/"}});
+    EXPECT_GT(std::get<Answers>(outcome).connection, connection);
   }
   EXPECT_EQ(session.session(), number);
   EXPECT_TRUE(is_there("a"));

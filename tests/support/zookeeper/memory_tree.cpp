@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 namespace holdfast::test {
@@ -68,6 +69,15 @@ std::size_t MemoryEnsemble::watches() const {
   return count;
 }
 
+std::size_t MemoryEnsemble::watches_of(const std::string& path) const {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (const auto* each : {&data_watches_, &child_watches_}) {
+    if (const auto found = each->find(path); found != each->end()) count += found->second.size();
+  }
+  return count;
+}
+
 Reply MemoryEnsemble::do_it(const Request& request, std::int64_t session) {
   Tolds told;
   Reply reply;
@@ -92,6 +102,11 @@ void MemoryEnsemble::reap() {
     }
   }
   tell(told);
+}
+
+std::int32_t MemoryEnsemble::created(const std::string& path) const {
+  const std::lock_guard lock(mutex_);
+  return nodes_.at(path).created;
 }
 
 void MemoryEnsemble::set_created(const std::string& path, std::int32_t children) {
@@ -135,18 +150,19 @@ Reply MemoryEnsemble::create(const Request& request, std::int64_t session, std::
   const bool lasts = node.container || request.mode == Mode::persistent;
   node.stat.ephemeral_owner = lasts ? 0 : session;
   node.stat.data_length = static_cast<std::int32_t>(request.data.size());
-  // A server's counter goes on below zero.
-  parent->second.created =
-      static_cast<std::int32_t>(static_cast<std::uint32_t>(parent->second.created) + 1U);
-  parent->second.had_children = true;
-  parent->second.children.insert(name_of(path));
-  parent->second.stat.num_children = static_cast<std::int32_t>(parent->second.children.size());
-  parent->second.stat.pzxid = zxid;
-  ++parent->second.stat.cversion;
   Reply reply;
   reply.path = path;
   reply.stat = node.stat;
+  std::set<std::string> child{name_of(path)};
   nodes_.emplace(path, std::move(node));
+  // Nothing is half done if this client's process lacks memory: what follows needs none.
+  // A server's counter stays where it cannot grow.
+  if (parent->second.created < std::numeric_limits<std::int32_t>::max()) ++parent->second.created;
+  parent->second.had_children = true;
+  parent->second.children.merge(child);
+  parent->second.stat.num_children = static_cast<std::int32_t>(parent->second.children.size());
+  parent->second.stat.pzxid = zxid;
+  ++parent->second.stat.cversion;
   fire(data_watches_, path, Event::created, told);
   fire(child_watches_, parent_of(path), Event::children_changed, told);
   return reply;
@@ -158,9 +174,10 @@ Reply MemoryEnsemble::remove(const Request& request, std::int64_t zxid, Tolds& t
   const bool other = request.version != -1 && request.version != found->second.stat.version;
   if (other) return failed(Code::bad_version);
   if (!found->second.children.empty()) return failed(Code::not_empty);
-  nodes_.erase(found);
+  const std::string name = name_of(request.path);
   Node& parent = nodes_.at(parent_of(request.path));
-  parent.children.erase(name_of(request.path));
+  nodes_.erase(found);
+  parent.children.erase(name);
   parent.stat.num_children = static_cast<std::int32_t>(parent.children.size());
   parent.stat.pzxid = zxid;
   ++parent.stat.cversion;
@@ -289,6 +306,7 @@ void MemoryTree::set(Wire wire) {
   {
     const std::lock_guard lock(mutex_);
     wire_ = wire;
+    if (wire != Wire::held && wire != Wire::up) ++connection_;
   }
   if (wire == Wire::up || wire == Wire::deaf) remove_now();
 }
@@ -389,6 +407,7 @@ void MemoryTree::run(const std::vector<Request>& requests, bool as_one, bool hea
     }
     const std::lock_guard lock(all_->mutex_);
     answers.session = session_;
+    answers.connection = connection_;
     const bool other = only_in != 0 && only_in != answers.session;
     if (!other && answers.session != 0) {
       answers.replies = as_one ? all_->execute_as_one(requests, answers.session, this, told)
@@ -448,29 +467,26 @@ void MemoryTree::leave_watch(const std::string& path) {
   }
 }
 
-void MemoryTree::expire() {
+void MemoryTree::expire() { end_session(true); }
+
+void MemoryTree::expire_here_only() { end_session(false); }
+
+// As with servers, there is neither another session nor another connection when the end is told.
+void MemoryTree::end_session(bool everywhere) {
   MemoryEnsemble::Tolds told;
-  const std::int64_t old = session_;
+  std::int64_t old = 0;
   {
     const std::lock_guard lock(all_->mutex_);
+    old = session_.exchange(0);
     all_->forget(this);
-    all_->end_session(old, told);
-    session_ = ++all_->sessions_;
+    if (everywhere) all_->end_session(old, told);
   }
   MemoryEnsemble::tell(told);
   remove_now();
   if (auto* const listener = listener_.load()) listener->session_ended(old);
-}
-
-void MemoryTree::expire_here_only() {
-  const std::int64_t old = session_;
-  {
-    const std::lock_guard lock(all_->mutex_);
-    all_->forget(this);
-    session_ = ++all_->sessions_;
-  }
-  remove_now();
-  if (auto* const listener = listener_.load()) listener->session_ended(old);
+  const std::lock_guard lock(all_->mutex_);
+  session_ = ++all_->sessions_;
+  ++connection_;
 }
 
 void MemoryTree::close() {

@@ -36,13 +36,15 @@ class MemoryEnsemble {
   std::optional<std::string> data(const std::string& path) const;
   std::optional<zk::Stat> stat(const std::string& path) const;
   std::size_t watches() const;
+  std::size_t watches_of(const std::string& path) const;
   std::uint64_t listings() const { return listings_; }  // that were asked for
   // As somebody without our code would.
   zk::Reply do_it(const zk::Request&, std::int64_t session = 1);
 
   // Empty containers go, as the server takes them away every minute; and the sequence numbers with them.
   void reap();
-  // As if so many children had been made below this node.
+  // How many children have been made below this node; as if it had been so many.
+  std::int32_t created(const std::string& path) const;
   void set_created(const std::string& path, std::int32_t children);
 
  private:
@@ -132,11 +134,13 @@ class MemoryTree final : public zk::Tree {
   void leave_watch(const std::string& path) override;
   void keep_valid(bool wanted) override { kept_valid_ = wanted; }
   std::int64_t session() const override { return session_; }
+  std::uint64_t connection() const override { return connection_; }
   TimePoint valid_until() const override { return later(clock_.now(), valid_for_); }
   Duration timeout() const override { return timeout_; }
   void close() override;
 
  private:
+  void end_session(bool everywhere);
   friend class MemoryEnsemble;
 
   void put(std::vector<zk::Request>, bool as_one, std::int64_t only_in,
@@ -154,6 +158,7 @@ class MemoryTree final : public zk::Tree {
   std::atomic<Duration> valid_for_;
   std::atomic<Listener*> listener_ = nullptr;
   std::atomic<std::int64_t> session_ = 0;
+  std::atomic<std::uint64_t> connection_ = 1;
   std::atomic<std::uint64_t> questions_ = 0;
   std::atomic<bool> kept_valid_ = false;
   std::atomic<bool> lose_next_ = false;
