@@ -1,58 +1,20 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <thread>
+#include <utility>
 
 #include "api/client_handle.hpp"
 #include "api/engine_settings.hpp"
+#include "api/machinery.hpp"
 #include "api/store_id.hpp"
 #include "api/store_registry.hpp"
 #include "holdfast/client.hpp"
 #include "holdfast/store/url.hpp"
-#include "runtime/boot_clock.hpp"
-#include "runtime/callback_thread.hpp"
-#include "runtime/epoll_loop.hpp"
-#include "runtime/fork_word.hpp"
-#include "runtime/kernel_random.hpp"
 #include "runtime/process_info.hpp"
 
 namespace holdfast {
 
 namespace {
-
-// Everything a client runs on. Members go in reverse order: the driver first, then what it stood on.
-struct Machinery {
-  std::uint64_t generation = runtime::ForkWord::enter();
-  Duration close_within{};
-  runtime::BootClock clock;
-  runtime::KernelRandom random;
-  runtime::CallbackThread callbacks;
-  std::unique_ptr<runtime::EpollLoop> loop;
-  std::unique_ptr<runtime::Driver> driver;
-
-  void shut_down() {
-    driver->shut_down(close_within);
-    loop->stop();
-    callbacks.stop();
-  }
-};
-
-void end(std::unique_ptr<Machinery> machinery) {
-  machinery->shut_down();
-  machinery.reset();
-}
-
-// The last of a client and its holds is gone.
-void retire(Machinery* machinery) {
-  if (!runtime::ForkWord::is_current(machinery->generation)) return;  // the parent's: leave it be
-  std::unique_ptr<Machinery> owned(machinery);
-  if (machinery->loop->on_loop_thread() || machinery->driver->running_here()) {
-    // This very thread would have to be waited for: let another one do it.
-    std::thread(end, std::move(owned)).detach();
-  } else {
-    end(std::move(owned));
-  }
-}
 
 Result<void> check(const ClientOptions& options) {
   const auto bad = [](const char* text) { return Error(Errc::invalid_argument, text); };
@@ -114,7 +76,7 @@ Result<Client> connect(std::string_view text, ClientOptions options) {
 
   auto loop = runtime::EpollLoop::start();
   if (!loop) return loop.error();
-  auto machinery = std::make_unique<Machinery>();
+  auto machinery = std::make_unique<detail::Machinery>();
   machinery->close_within = options.close_within;
   machinery->loop = std::move(*loop);
   const store::ClientId id{machinery->random.next(), machinery->random.next()};
@@ -128,10 +90,8 @@ Result<Client> connect(std::string_view text, ClientOptions options) {
       runtime::DriverParts{machinery->clock, *machinery->loop, machinery->callbacks,
                            machinery->random, std::move(*store), std::move(options.observer),
                            std::move(options.executor)});
-  Machinery* const raw = machinery.release();
-  return detail::ClientHandle::make_client(
-      std::shared_ptr<runtime::Driver>(raw->driver.get(), [raw](runtime::Driver*) { retire(raw); }),
-      detail::store_id(*url));
+  return detail::ClientHandle::make_client(detail::Machinery::share(std::move(machinery)),
+                                           detail::store_id(*url));
 }
 
 }  // namespace holdfast

@@ -79,6 +79,17 @@ class Driver::Visit {
   std::atomic<int>& visits_;
 };
 
+// For whoever has no reference of its own. The one it is lent ends during the visit: it may be the last, and a process
+// that exits waits for visitors.
+template <class F>
+void Driver::come_in(const std::weak_ptr<Driver>& driver, const F& f) {
+  auto here = driver.lock();
+  if (!here) return;
+  const Visit visit(*here);
+  f(*here);
+  here.reset();
+}
+
 template <class Event>
 void Driver::post(Event event, Asker asker) {
   const Visit visit(*this);
@@ -206,7 +217,7 @@ void Driver::give_up(core::OpId op, Errc why) { post(core::GiveUpWanted{op, why}
 
 store::TimerId Driver::give_up_at(core::OpId op, TimePoint when) {
   return parts_.loop.call_at(when, [self = weak_from_this(), op] {
-    if (const auto driver = self.lock()) driver->give_up(op, Errc::timed_out);
+    come_in(self, [op](Driver& here) { here.give_up(op, Errc::timed_out); });
   });
 }
 
@@ -335,7 +346,7 @@ struct Driver::WakeUp {
       Delivering() { ++t_wakes; }
       ~Delivering() { --t_wakes; }
     } delivering;
-    if (const auto here = driver.lock()) here->wake_up(claim, wake);
+    come_in(driver, [&](Driver& here) { here.wake_up(claim, wake); });
   }
 };
 

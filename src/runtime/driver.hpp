@@ -114,6 +114,8 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void shut_down(Duration limit);
   bool drained();  // nothing is on its way out of the store
   bool running_here() const;
+  // The threads of its own that are in here, and may have the last reference to it.
+  const std::atomic<int>& visits() const { return visits_; }
 
  private:
   struct Frame;
@@ -126,6 +128,8 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void answered(store::CallId, store::ReleaseReply) override;
   void answered(store::CallId, store::WithdrawReply) override;
 
+  template <class F>
+  static void come_in(const std::weak_ptr<Driver>&, const F&);
   template <class Event>
   void post(Event event, Asker = Asker::goes_on);
   template <class Event>
@@ -164,7 +168,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   Duration patience_;
   store::ClientId client_;
   std::atomic<core::OpId> last_op_{0};
-  std::atomic<int> visits_{0};  // threads in post(); those of a store hold no reference
+  std::atomic<int> visits_{0};  // threads in here; those that bring answers hold no reference
 
   std::mutex mu_;  // guards the engine, and what is below up to the next mutex
   core::Engine engine_;

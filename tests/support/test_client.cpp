@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <thread>
+#include <utility>
 
 #include "api/client_handle.hpp"
 #include "api/engine_settings.hpp"
+#include "api/machinery.hpp"
 #include "api/store_registry.hpp"
-#include "runtime/callback_thread.hpp"
 #include "runtime/kernel_random.hpp"
 #include "support/answer.hpp"
 
@@ -25,43 +25,13 @@ core::EngineSettings settings_of(const ClientOptions& options, store::ClientId c
 
 // ---- real time, real threads ----
 
-namespace {
-
-// As in connect.cpp.
-struct Machinery {
-  Duration close_within{};
-  runtime::BootClock clock;
-  runtime::KernelRandom random;
-  runtime::CallbackThread callbacks;
-  std::unique_ptr<runtime::EpollLoop> loop;
-  std::unique_ptr<runtime::Driver> driver;
-};
-
-void end(std::unique_ptr<Machinery> machinery) {
-  machinery->driver->shut_down(machinery->close_within);
-  machinery->loop->stop();
-  machinery->callbacks.stop();
-  machinery.reset();
-}
-
-void retire(Machinery* machinery) {
-  std::unique_ptr<Machinery> owned(machinery);
-  if (machinery->loop->on_loop_thread() || machinery->driver->running_here()) {
-    std::thread(end, std::move(owned)).detach();
-  } else {
-    end(std::move(owned));
-  }
-}
-
-}  // namespace
-
 store::ClientId new_client_id() {
   runtime::KernelRandom random;
   return {random.next(), random.next()};
 }
 
 Client connect_to(const OpenStore& open, ClientOptions options) {
-  auto machinery = std::make_unique<Machinery>();
+  auto machinery = std::make_unique<detail::Machinery>();
   machinery->close_within = options.close_within;
   machinery->loop = std::move(*runtime::EpollLoop::start());
   OpenedClient opened = open(machinery->clock, *machinery->loop);
@@ -71,9 +41,7 @@ Client connect_to(const OpenStore& open, ClientOptions options) {
       runtime::DriverParts{machinery->clock, *machinery->loop, machinery->callbacks,
                            machinery->random, std::move(opened.store), std::move(options.observer),
                            std::move(options.executor)});
-  Machinery* const raw = machinery.release();
-  return detail::ClientHandle::make_client(std::shared_ptr<runtime::Driver>(
-      raw->driver.get(), [raw](runtime::Driver*) { retire(raw); }));
+  return detail::ClientHandle::make_client(detail::Machinery::share(std::move(machinery)));
 }
 
 OpenedClient open_by_url(const std::string& url, const runtime::BootClock& clock,

@@ -29,8 +29,15 @@ struct Methods {
   sqlite3_io_methods ours;
   const sqlite3_io_methods* right;
 };
-std::mutex g_mutex;
-std::map<const sqlite3_io_methods*, Methods> g_methods;  // by the right ones; never taken out
+// By the right ones. Never destroyed: a client may still be closing its file while the process exits.
+struct Known {
+  std::mutex mutex;
+  std::map<const sqlite3_io_methods*, Methods> methods;
+};
+Known& known() {
+  static auto* const all = new Known;
+  return *all;
+}
 sqlite3_vfs g_vfs;
 sqlite3_vfs* g_right_vfs = nullptr;
 
@@ -59,8 +66,9 @@ int sync(sqlite3_file* file, int flags) {
 int open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int* out) {
   const int code = g_right_vfs->xOpen(g_right_vfs, name, file, flags, out);
   if (code != SQLITE_OK || file->pMethods == nullptr) return code;
-  const std::lock_guard lock(g_mutex);
-  const auto [found, is_new] = g_methods.try_emplace(file->pMethods);
+  Known& all = known();
+  const std::lock_guard lock(all.mutex);
+  const auto [found, is_new] = all.methods.try_emplace(file->pMethods);
   if (is_new) {
     found->second = {*file->pMethods, file->pMethods};
     found->second.ours.xRead = read;

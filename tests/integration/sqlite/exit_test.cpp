@@ -1,0 +1,47 @@
+// F038: a process that exits while a client ends on a thread of its own.
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+
+#include "sqlite_test.hpp"
+
+namespace holdfast::test {
+namespace {
+
+class SqliteExit : public SqliteTest {
+ protected:
+  // Nobody takes over from the dead here: what is there was left behind.
+  void expect_all_given_back() const {
+    EXPECT_EQ(session_files(), std::vector<std::string>());
+    RawDatabase raw(database());
+    EXPECT_EQ(raw.number("SELECT count(*) FROM lock WHERE client IS NOT NULL"), 0);
+    EXPECT_EQ(raw.number("SELECT count(*) FROM session"), 0);
+  }
+};
+
+// Returns from main() as soon as a callback has let go of the client and of what it holds.
+const Role kLeaver("leaver", [](Parent&, const Words& arguments) {
+  std::optional<Client> client(connect(arguments.front()).value());
+  std::optional<Hold> held(client->mutex("held").acquire().value());
+  std::optional<Hold> lapses(
+      client->mutex("lapses").acquire({.lease = 100ms, .renew = false}).value());
+  const Signal gone;
+  const std::stop_callback react(lapses->lost(), [&] {
+    held.reset();
+    client.reset();
+    lapses.reset();
+    gone.give();
+  });
+  if (!gone.comes()) throw std::runtime_error("nothing was lost");
+});
+
+TEST_F(SqliteExit, WaitsForAClientThatEndsOnItsOwnThread_F038) {
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    ChildProcess leaver(kLeaver, {url()});
+    EXPECT_EQ(leaver.exit_code(), 0);
+    expect_all_given_back();
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::test
