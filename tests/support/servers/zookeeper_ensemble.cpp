@@ -89,7 +89,7 @@ std::string ZookeeperEnsemble::new_base() { return servers_.front()->new_base();
 
 std::size_t ZookeeperEnsemble::leader() const {
   using namespace std::chrono_literals;
-  const auto end = std::chrono::steady_clock::now() + kSoon;
+  const auto end = std::chrono::steady_clock::now() + kServerSoon;
   while (std::chrono::steady_clock::now() < end) {
     for (std::size_t i = 0; i < kSize; ++i) {
       if (servers_[i]->mode(300ms) == "leader") return i;

@@ -126,7 +126,7 @@ constexpr auto kShortly = 300ms;
 
 template <class Condition>
 void ZookeeperServer::wait_until(const Condition& condition, const char* what) const {
-  const auto end = std::chrono::steady_clock::now() + kSoon;
+  const auto end = std::chrono::steady_clock::now() + kServerSoon;
   while (!condition()) {
     if (!process_.running() || std::chrono::steady_clock::now() > end) {
       throw std::runtime_error(std::string("a ZooKeeper server does not ") + what + ":\n" +

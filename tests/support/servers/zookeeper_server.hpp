@@ -12,6 +12,10 @@
 
 namespace holdfast::test {
 
+// Only ends a test that has failed. Servers write down each new epoch and wait until the disk has it, and a disk that
+// others are busy with may keep them waiting for half a minute.
+inline constexpr std::chrono::minutes kServerSoon{2};
+
 struct ZookeeperTls {
   Papers papers{};
   std::string authority{};          // of its clients' certificates
