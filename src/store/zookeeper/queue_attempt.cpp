@@ -67,6 +67,7 @@ void QueueAttempt::created(const Answers& answers) {
       return silent(failure(*failed, parent_));
     }
     needs_parents_ = true;
+    ground_.quiet.gone(parent_);
     return create();
   }
   if (auto no = adopt(node.path, node.stat.czxid)) return turn_away(*std::move(no));

@@ -57,6 +57,8 @@ class QuietLines {
   void left(std::string_view node) { set_end(node, End::certain); }
   // Of any watch.
   void fired(std::string_view path);
+  // Its parent is not there: a watch of it would be one of its creation, and fire when we make it ourselves.
+  void gone(std::string_view line) { fired(line); }
   // Nothing that was watched in it will fire any more.
   void session_ended(std::int64_t session);
 

@@ -196,6 +196,19 @@ TEST_F(ZooKeeperQuietLines, AreQuietAgainInTheNextSession_F080) {
   EXPECT_EQ(watches(), 1024) << "those of the session that ended are still counted";
 }
 
+// The watch that is asked for with a node that finds no parent is one of the parent's creation.
+TEST_F(ZooKeeperQuietLines, LeaveNoWatchOfAParentThatWasNotThere_F084) {
+  const Client client = connect(url(), {.patience = kSoon}).value();
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = "gone" + std::to_string(i);
+    use(client, 3, name);
+    EXPECT_EQ(watches(), 0);
+    raw_.remove(base_ + '/' + name);
+    use(client, 1, name);
+    EXPECT_EQ(watches(), 0) << "nobody here knows of it, and it is not counted";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Servers, ZooKeeperUsurped, testing::Bool(), [](const auto& which) {
   return which.param ? std::string("three") : std::string("one");
 });
