@@ -176,5 +176,29 @@ TEST_F(RedisWatchesMemory, WhoeverCouldNotListenForJavaDoesWithItsNextRefusal_F0
   });
 }
 
+// One of ours is woken and listens on; what the others listened to is left, or they listen on, too.
+TEST_F(RedisWatchesMemory, WhoeverNeedNotListenForJavaAnyMoreLeavesNothingBehind_F044) {
+  const std::vector<std::string> channels = redisson_channels(Kind::mutex, name_);
+  const auto once = [&](int n, int in_a_row) {
+    std::vector<WatchPtr> waiting;
+    for (std::uint64_t number = 1; number <= 4; ++number) {
+      waiting.push_back(watches_.watch(claim(number), [](const Wake&) {}));
+      watches_.wait_for_another(claim(number));
+    }
+    FailingMemory memory(n, FailingMemory::Whose::this_thread, in_a_row);
+    try {
+      watches_.heard(channels.front(), "0");
+    } catch (const std::bad_alloc&) {
+      // Then the stream is given up, and all are told that the next one stands.
+    }
+    memory.stop();
+    waiting.clear();
+    catch_up();
+    for (const std::string& each : channels) EXPECT_EQ(listeners(each), 0) << each;
+    return memory.failed();
+  };
+  with_each_request_failing(once, 0);
+}
+
 }  // namespace
 }  // namespace holdfast::store::redis

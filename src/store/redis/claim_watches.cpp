@@ -76,23 +76,20 @@ void ClaimWatches::wait_for_ours(const ClaimKey& claim) {
 }
 
 // One of ours is enough: it finds the lock free and takes it, or hands it to the head of the line. The others
-// need not listen any more; should one of Redisson's be faster, that one of ours listens on.
+// need not listen any more; should one of Redisson's be faster, that one of ours listens on. Needs no memory: channels
+// that are noted nowhere would stay wanted for good.
 ClaimWatches::Function ClaimWatches::listeners_wake(const std::string& channel) {
   Function wake;
-  std::vector<std::string> left;
-  {
-    const std::lock_guard lock(state_->mutex);
-    for (auto& [owner, entry] : state_->entries) {
-      if (!entry.listens_to(channel)) continue;
-      if (!wake) {
-        wake = entry.wake;
-      } else {
-        left.insert(left.end(), entry.redisson.begin(), entry.redisson.end());
-        entry.redisson.clear();
-      }
+  const std::lock_guard lock(state_->mutex);
+  for (auto& [owner, entry] : state_->entries) {
+    if (!entry.listens_to(channel)) continue;
+    if (!wake) {
+      wake = entry.wake;
+    } else {
+      leave(*subscriber_, entry.redisson);
+      entry.redisson.clear();
     }
   }
-  leave(*subscriber_, left);
   return wake;
 }
 
