@@ -7,6 +7,7 @@
 #include <iterator>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -47,7 +48,7 @@ struct Endings::State {
   std::condition_variable changed;
   std::list<Ending> endings;
   std::list<Client> clients;
-  bool exiting = false;
+  std::optional<Steady::time_point> exiting{};  // since when
 
   void finish(std::list<Ending>::iterator ending) {
     const std::lock_guard lock(mutex);
@@ -110,19 +111,20 @@ Endings::Visited::~Visited() {
 
 // ---- at the exit ----
 
+// A forked child that has a state of its own comes here twice: it has inherited its parent's handler.
 void Endings::wait_at_exit() {
   auto* const state = static_cast<State*>(g_current.load());
   if (!ForkWord::is_current(state->born_in)) return;
   std::unique_lock lock(state->mutex);
+  if (!state->exiting) state->exiting = Steady::now();
   state->wait_for_visitors(lock);
   state->wait_for_endings(lock);
 }
 
 // They are on their way out, so there is nobody to tell when they are gone.
 void Endings::State::wait_for_visitors(std::unique_lock<std::mutex>& lock) {
-  const auto begin = Steady::now();
   const auto waits = [&](const Client& each) {
-    return each.visits != 0 && Steady::now() - begin < each.at_most;
+    return each.visits != 0 && Steady::now() - *exiting < each.at_most;
   };
   while (std::any_of(clients.begin(), clients.end(), waits))
     changed.wait_for(lock, std::chrono::microseconds(50));
@@ -130,10 +132,10 @@ void Endings::State::wait_for_visitors(std::unique_lock<std::mutex>& lock) {
 
 // One whose time is up is left to itself.
 void Endings::State::wait_for_endings(std::unique_lock<std::mutex>& lock) {
-  exiting = true;
   for (Ending& each : endings) {
     if (each.begun_on == std::this_thread::get_id()) continue;
     if (!changed.wait_until(lock, each.until, [&] { return each.over; })) continue;
+    if (!each.thread.joinable()) continue;  // an earlier handler has waited for it
     lock.unlock();
     each.thread.join();
     lock.lock();

@@ -108,5 +108,22 @@ TEST_F(EndingsTest, NorInAChildThatHasNoneOfThem_F023_F038) {
   EXPECT_TRUE(over.comes());
 }
 
+// It has inherited its parent's handler, too, and does not trip over what it has waited for already.
+TEST_F(EndingsTest, AChildWaitsForItsOwn_F023_F038) {
+  HOLDFAST_NEEDS_THREADS_IN_A_CHILD();
+  EXPECT_EXIT(
+      {
+        std::atexit(tell_whether_it_waited);
+        begin_elsewhere([] {}, kForever);
+        const bool held = test::holds_in_child([]() -> bool {
+          begin_elsewhere([] { g_waited = g_exiting.comes(); }, kForever);
+          std::atexit([] { g_exiting.give(); });
+          std::exit(1);
+        });
+        std::_Exit(held ? 0 : 3);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace holdfast::runtime
