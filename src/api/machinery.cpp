@@ -40,8 +40,11 @@ void retire(Machinery* machinery) {
 }  // namespace
 
 std::shared_ptr<runtime::Driver> Machinery::share(std::unique_ptr<Machinery> machinery) {
-  machinery->visited.emplace(machinery->driver->visits(),
-                             std::min<Duration>(machinery->close_within, kClosing));
+  const auto visited = [&driver = *machinery->driver, &callbacks = machinery->callbacks] {
+    // What a callback was given, and what it owned, goes when it has returned.
+    return driver.visits() != 0 || (callbacks.at_work() && !callbacks.on_this_thread());
+  };
+  machinery->visited.emplace(visited, std::min<Duration>(machinery->close_within, kClosing));
   Machinery* const raw = machinery.release();
   return {raw->driver.get(), [raw](runtime::Driver*) { retire(raw); }};
 }

@@ -19,7 +19,7 @@ namespace holdfast::detail {
 struct Machinery {
   // The driver, and with it all of this. Whoever lets go of it last waits for what is on its way out of the store,
   // up to `close_within`; on a thread of the client's own another thread does that, for which the process waits
-  // when it exits.
+  // when it exits, as it does for a callback that may let go last.
   static std::shared_ptr<runtime::Driver> share(std::unique_ptr<Machinery>);
 
   std::uint64_t generation = runtime::ForkWord::enter();

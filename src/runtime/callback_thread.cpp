@@ -1,6 +1,8 @@
 #include "runtime/callback_thread.hpp"
 
+#include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <system_error>
@@ -22,6 +24,7 @@ struct CallbackThread::State {
   std::thread thread;
   bool running = false;  // the thread takes tasks, or will
   bool stopping = false;
+  std::atomic<std::size_t> open{0};  // tasks that were posted and have not gone yet
   std::uint64_t failures = 0;
   std::shared_ptr<State> itself;  // only in a forked child
 
@@ -57,6 +60,7 @@ void CallbackThread::State::run() {
     tasks.pop_front();
     lock.unlock();
     run_one(std::move(task));
+    --open;
     lock.lock();
   }
   running = false;
@@ -85,6 +89,7 @@ void CallbackThread::post(Task task) {
   const std::lock_guard lock(state_->mutex);
   if (state_->stopping && !on_this_thread()) return;
   state_->tasks.push_back(std::move(task));
+  ++state_->open;
   State::start(state_);
   state_->changed.notify_one();
 }
@@ -107,12 +112,15 @@ void CallbackThread::stop() {
     state_->tasks.pop_front();
     lock.unlock();
     never_run = {};
+    --state_->open;
     lock.lock();
   }
   std::thread ended = std::move(state_->thread);
   lock.unlock();
   if (ended.joinable()) ended.join();
 }
+
+bool CallbackThread::at_work() const { return state_->open != 0; }
 
 std::uint64_t CallbackThread::failures() const {
   const std::lock_guard lock(state_->mutex);

@@ -30,6 +30,7 @@ class CallbackThread final : public Callbacks {
   bool on_this_thread() const override;
 
   void stop();
+  bool at_work() const;            // a task was posted, and has not run or still owns something
   std::uint64_t failures() const;  // tasks that threw
 
  private:

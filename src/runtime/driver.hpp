@@ -114,7 +114,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void shut_down(Duration limit);
   bool drained();  // nothing is on its way out of the store
   bool running_here() const;
-  // The threads of its own that are in here, and may have the last reference to it.
+  // The threads that are in here; one of its own may have the last reference to it.
   const std::atomic<int>& visits() const { return visits_; }
 
  private:

@@ -1,9 +1,11 @@
 #include "runtime/endings.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <mutex>
@@ -27,7 +29,7 @@ struct Ending {
 };
 
 struct Client {
-  const std::atomic<int>& visits;
+  std::function<bool()> visited;
   Duration at_most;
 };
 
@@ -96,10 +98,10 @@ struct Endings::Visited::Place {
   std::list<Client>::iterator at;
 };
 
-Endings::Visited::Visited(const std::atomic<int>& visits, Duration at_most)
+Endings::Visited::Visited(Asked asked, Duration at_most)
     : place_(std::make_unique<Place>(Place{here(), {}})) {
   const std::lock_guard lock(place_->state.mutex);
-  place_->state.clients.push_back({visits, at_most});
+  place_->state.clients.push_back({std::move(asked), at_most});
   place_->at = std::prev(place_->state.clients.end());
 }
 
@@ -124,7 +126,7 @@ void Endings::wait_at_exit() {
 // They are on their way out, so there is nobody to tell when they are gone.
 void Endings::State::wait_for_visitors(std::unique_lock<std::mutex>& lock) {
   const auto waits = [&](const Client& each) {
-    return each.visits != 0 && Steady::now() - *exiting < each.at_most;
+    return Steady::now() - *exiting < each.at_most && each.visited();
   };
   while (std::any_of(clients.begin(), clients.end(), waits))
     changed.wait_for(lock, std::chrono::microseconds(50));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <atomic>
+#include <functional>
 #include <memory>
 
 #include "holdfast/task.hpp"
@@ -24,13 +24,14 @@ class Endings {
   //            begun then.
   static void begin(Task end, Duration at_most);
 
-  // A client, and the number of its own threads that may have its last reference just now.
+  // A client, and whether a thread of its own, other than the one that asks, may have its last reference just now.
   //
   // On error   Making one throws std::bad_alloc.
-  // Lifetime   Whatever begins an ending lives until that has begun, and the number does, too.
+  // Lifetime   Whatever begins an ending is counted until that has begun. What is asked lives as long as this.
   class Visited {
    public:
-    Visited(const std::atomic<int>& visits, Duration at_most);
+    using Asked = std::function<bool()>;  // under a mutex, while the process exits
+    Visited(Asked, Duration at_most);
     Visited(const Visited&) = delete;
     Visited& operator=(const Visited&) = delete;
     ~Visited();

@@ -42,6 +42,31 @@ TEST(CallbackThread, StartsNoThreadBeforeTheFirstTask) {
   callbacks.stop();
 }
 
+// What a task owns counts as well, and one that waits for its turn.
+TEST(CallbackThread, IsAtWorkUntilTheLastTaskHasGone) {
+  CallbackThread callbacks;
+  EXPECT_FALSE(callbacks.at_work());
+  std::promise<void> gate;
+  std::shared_future<void> opens = gate.get_future().share();
+  callbacks.post([opens] { opens.wait(); });
+  EXPECT_TRUE(callbacks.at_work());
+
+  bool at_work_to_the_end = false;
+  struct Owned {
+    const CallbackThread& callbacks;
+    bool& at_work_to_the_end;
+    ~Owned() { at_work_to_the_end = callbacks.at_work(); }
+  };
+  const auto owned = [&] {
+    return std::shared_ptr<Owned>(new Owned{callbacks, at_work_to_the_end});
+  };
+  callbacks.post([last = owned()] {});
+  gate.set_value();
+  callbacks.stop();
+  EXPECT_TRUE(at_work_to_the_end);
+  EXPECT_FALSE(callbacks.at_work());
+}
+
 TEST(CallbackThread, RunsTasksInOrderOnItsOwnThread) {
   CallbackThread callbacks;
   std::vector<int> order;

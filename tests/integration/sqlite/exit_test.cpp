@@ -2,6 +2,7 @@
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
+#include <thread>
 
 #include "sqlite_test.hpp"
 
@@ -41,6 +42,24 @@ TEST_F(SqliteExit, WaitsForAClientThatEndsOnItsOwnThread_F038) {
     EXPECT_EQ(leaver.exit_code(), 0);
     expect_all_given_back();
   }
+}
+
+// Returns from main() as soon as a callback has said that it has the lock, while that one is about to return. Its Hold
+// is the last of the client.
+const Role kTold("told", [](Parent&, const Words& arguments) {
+  const Signal told;
+  const Client client = connect(arguments.front()).value();
+  client.mutex("held").async_acquire().then([told](const Result<Hold>&) {
+    told.give();
+    std::this_thread::sleep_for(50ms);
+  });
+  if (!told.comes()) throw std::runtime_error("nothing was told");
+});
+
+TEST_F(SqliteExit, WaitsForACallbackThatIsJustReturning_F038) {
+  ChildProcess told(kTold, {url()});
+  EXPECT_EQ(told.exit_code(), 0);
+  expect_all_given_back();
 }
 
 }  // namespace
