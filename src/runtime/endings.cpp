@@ -77,6 +77,7 @@ Endings::State& Endings::here() {
 
 void Endings::begin(Task end, Duration at_most) {
   State& state = here();
+  std::atexit(&Endings::wait_at_exit);  // before anything goes that is there now
   const std::lock_guard lock(state.mutex);
   state.endings.push_back({.begun_on = std::this_thread::get_id(), .until = after(at_most)});
   const auto ending = std::prev(state.endings.end());
@@ -113,7 +114,7 @@ Endings::Visited::~Visited() {
 
 // ---- at the exit ----
 
-// A forked child that has a state of its own comes here twice: it has inherited its parent's handler.
+// More than once: each ending sees to it, and a forked child has inherited its parent's handlers.
 void Endings::wait_at_exit() {
   auto* const state = static_cast<State*>(g_current.load());
   if (!ForkWord::is_current(state->born_in)) return;

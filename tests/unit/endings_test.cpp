@@ -124,5 +124,18 @@ TEST_F(EndingsTest, AChildWaitsForItsOwn_F023_F038) {
       testing::ExitedWithCode(0), "");
 }
 
+// What was made after the first client and before the end of a later one is there until that end is over.
+TEST_F(EndingsTest, TheProcessWaitsBeforeItDestroysWhatIsNewerThanTheFirstClient_F038) {
+  EXPECT_EXIT(
+      {
+        begin_elsewhere([] {}, kForever);
+        std::atexit(tell_whether_it_waited);
+        begin_elsewhere([] { g_waited = g_exiting.comes(); }, kForever);
+        std::atexit([] { g_exiting.give(); });
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace holdfast::runtime
