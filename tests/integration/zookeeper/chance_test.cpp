@@ -150,16 +150,6 @@ class ZookeeperChance : public LockBench {
     hear();
   }
 
-  void bury(std::int64_t session) {
-    for (const std::string folder : {"/locks/a", "/locks/a/locks", "/locks/a/leases"}) {
-      for (const std::string& each : all_->children(folder)) {
-        const std::string path = folder + "/" + each;
-        const auto stat = all_->stat(path);
-        if (stat && stat->ephemeral_owner == session) remove_foreign(path);
-      }
-    }
-  }
-
   void begin(Peer& peer) {
     const auto alive = std::count_if(claims_.begin(), claims_.end(),
                                      [](const Claim& each) { return !each.ended; });

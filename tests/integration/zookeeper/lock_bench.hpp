@@ -168,6 +168,17 @@ class LockBench : public testing::Test {
   }
   void remove_foreign(const std::string& path) { all_->do_it({.op = Op::remove, .path = path}); }
 
+  // The servers notice that a session is over.
+  void bury(std::int64_t session) {
+    for (const std::string folder : {"/locks/a", "/locks/a/locks", "/locks/a/leases"}) {
+      for (const std::string& each : nodes(folder)) {
+        const std::string path = folder + "/" + each;
+        const auto stat = all_->stat(path);
+        if (stat && stat->ephemeral_owner == session) remove_foreign(path);
+      }
+    }
+  }
+
   void let_pass(Duration time) {
     const TimePoint end = later(clock_.now(), time);
     while (true) {
