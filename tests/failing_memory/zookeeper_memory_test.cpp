@@ -207,7 +207,8 @@ TEST_F(ZookeeperMemory, NobodyGuessesBesideAHoldThatLackedMemory_F044) {
   });
 }
 
-// Such a watch is nobody's: it would be counted by nobody, and stay as long as the parent does.
+// Such a watch is nobody's, and counted by nobody. The servers have it as long as the parent is there, but it is not
+// set again over each connection, and tells nobody anything.
 TEST_F(ZookeeperMemory, AWatchOfAParentThatCannotBeNotedIsGivenUp_F044) {
   constexpr const char* kLine = "/a_line_whose_name_takes_memory";
   test::with_each_request_failing([&](int n, int) {
@@ -218,13 +219,13 @@ TEST_F(ZookeeperMemory, AWatchOfAParentThatCannotBeNotedIsGivenUp_F044) {
     QuietLines lines(watches);
     tree.ask({{.op = Op::exists, .path = kLine, .watch = true}}, kNever, false, 0,
              [](const Outcome&) {});
-    EXPECT_EQ(all_->watches(), 1U);
+    EXPECT_EQ(all_->wanted_watches(), 1U);
     const std::string line = kLine;
     const std::string node = line + "/_c_0aa7e5a0-0000-4000-8000-000000000000-lock-0000000001";
     test::FailingMemory memory(n);
     lines.was_read(line, {node, 1}, {.watch = 1}, {.alone = true, .watch_set = true});
     memory.stop();
-    EXPECT_EQ(all_->watches(), 0U);
+    EXPECT_EQ(all_->wanted_watches(), 0U);
     return memory.failed();
   });
 }

@@ -78,7 +78,7 @@ TEST_F(ZookeeperPermits, WhoeverOfCuratorsIsFirstInTheLineIsServedFirst) {
   EXPECT_EQ(nodes(kLeases).size(), 2U);
 }
 
-TEST_F(ZookeeperPermits, TheFirstInTheLineWaitsForPermitsAndLeavesNoWatch) {
+TEST_F(ZookeeperPermits, TheFirstInTheLineWaitsForPermitsAndThenListensNoMore) {
   Peer alice = open();
   Peer bob = open();
   const GrantRequest all = permits(request(alice, 1), 2, 2);
@@ -87,13 +87,13 @@ TEST_F(ZookeeperPermits, TheFirstInTheLineWaitsForPermitsAndLeavesNoWatch) {
   test::WakeBox wakes;
   const WatchPtr watch = bob.store->watch(one, wakes.fn());
   refused(bob, one);
-  EXPECT_EQ(all_->watches(), 2U) << "the permits, and the size";
+  EXPECT_EQ(all_->wanted_watches(), 2U) << "the permits, and the size";
   EXPECT_TRUE(releases(alice, all, yes.fence));
   const auto offer = wakes.take_offer();
   ASSERT_TRUE(offer);
   EXPECT_EQ(offer->slots.size(), 1U);
   EXPECT_GT(offer->fence, yes.fence);
-  EXPECT_EQ(all_->watches(), 0U);
+  EXPECT_EQ(all_->wanted_watches(), 0U);
   let_pass(1s);
   EXPECT_TRUE(nodes(kLeases).empty()) << "nobody confirmed";
 }

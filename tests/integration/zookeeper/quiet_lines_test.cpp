@@ -232,7 +232,7 @@ TEST_F(ZookeeperQuietLines, NumbersThatFitByChanceAreNotBelieved_F084_F086) {
   refused(alice, next_request(alice));
 }
 
-// So the test above would see it: here the watch is taken away from below.
+// So the test above would see it: here the watch is left behind its back.
 TEST_F(ZookeeperQuietLines, NumbersThatFitByChanceWouldBeBelievedWithoutTheWatch_F084_F086) {
   Peer alice = open();
   make_quiet(alice);
@@ -426,9 +426,9 @@ TEST_F(ZookeeperQuietLine, IsNotWatchedBySomebodyWhoHasForgottenIt) {
   lines_.fired("/a");
   tree_.ask({{.op = Op::exists, .path = "/a", .watch = true}}, kNever, false, 0,
             [](const Outcome&) {});
-  EXPECT_EQ(all_->watches(), 1U);
+  EXPECT_EQ(all_->wanted_watches(), 1U);
   was_alone(4, look);
-  EXPECT_EQ(all_->watches(), 0U);
+  EXPECT_EQ(all_->wanted_watches(), 0U);
 }
 
 TEST_F(ZookeeperQuietLine, DoesNotEndWithAnotherNode) {

@@ -64,18 +64,32 @@ std::size_t MemoryEnsemble::watches() const {
   const std::lock_guard lock(mutex_);
   std::size_t count = 0;
   for (const auto* each : {&data_watches_, &child_watches_}) {
-    for (const auto& [path, trees] : *each) count += trees.size();
+    for (const auto& [path, watchers] : *each) count += watchers.size();
   }
   return count;
 }
 
-std::size_t MemoryEnsemble::watches_of(const std::string& path) const {
+std::size_t MemoryEnsemble::wanted_watches() const {
   const std::lock_guard lock(mutex_);
   std::size_t count = 0;
   for (const auto* each : {&data_watches_, &child_watches_}) {
-    if (const auto found = each->find(path); found != each->end()) count += found->second.size();
+    for (const auto& [path, watchers] : *each) count += wanted(watchers);
   }
   return count;
+}
+
+std::size_t MemoryEnsemble::wanted_watches_of(const std::string& path) const {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (const auto* each : {&data_watches_, &child_watches_}) {
+    if (const auto found = each->find(path); found != each->end()) count += wanted(found->second);
+  }
+  return count;
+}
+
+std::size_t MemoryEnsemble::wanted(const Watchers& watchers) {
+  return static_cast<std::size_t>(std::count_if(
+      watchers.begin(), watchers.end(), [](const auto& watcher) { return watcher.second; }));
 }
 
 Reply MemoryEnsemble::do_it(const Request& request, std::int64_t session) {
@@ -120,11 +134,12 @@ void MemoryEnsemble::tell(const Tolds& told) {
   }
 }
 
-void MemoryEnsemble::fire(std::map<std::string, std::set<MemoryTree*>>& watches,
-                          const std::string& path, Event event, Tolds& told) {
+void MemoryEnsemble::fire(Watches& watches, const std::string& path, Event event, Tolds& told) {
   const auto found = watches.extract(path);
   if (!found) return;
-  for (MemoryTree* const tree : found.mapped()) told.push_back({tree, path, event});
+  for (const auto& [tree, wants] : found.mapped()) {
+    if (wants) told.push_back({tree, path, event});
+  }
 }
 
 Reply MemoryEnsemble::create(const Request& request, std::int64_t session, std::int64_t zxid,
@@ -199,7 +214,7 @@ Reply MemoryEnsemble::execute(const Request& request, std::int64_t session, std:
   const bool there = found != nodes_.end();
   if (request.watch && asker != nullptr && (there || request.op == Op::exists)) {
     auto& watches = request.op == Op::get_children ? child_watches_ : data_watches_;
-    watches[request.path].insert(asker);
+    watches[request.path][asker] = true;
   }
   if (!there) return failed(Code::no_node);
   Node& node = found->second;
@@ -462,8 +477,7 @@ void MemoryTree::leave_watch(const std::string& path) {
   for (auto* watches : {&all_->data_watches_, &all_->child_watches_}) {
     const auto found = watches->find(path);
     if (found == watches->end()) continue;
-    found->second.erase(this);
-    if (found->second.empty()) watches->erase(found);
+    if (const auto own = found->second.find(this); own != found->second.end()) own->second = false;
   }
 }
 

@@ -35,8 +35,9 @@ class MemoryEnsemble {
   std::vector<std::string> children(const std::string& path) const;
   std::optional<std::string> data(const std::string& path) const;
   std::optional<zk::Stat> stat(const std::string& path) const;
-  std::size_t watches() const;
-  std::size_t watches_of(const std::string& path) const;
+  std::size_t watches() const;  // at the servers, with those that a client has left
+  std::size_t wanted_watches() const;
+  std::size_t wanted_watches_of(const std::string& path) const;
   std::uint64_t listings() const { return listings_; }  // that were asked for
   // As somebody without our code would.
   zk::Reply do_it(const zk::Request&, std::int64_t session = 1);
@@ -64,6 +65,10 @@ class MemoryEnsemble {
     zk::Event event;
   };
   using Tolds = std::vector<Told>;
+  // Whoever set one, and whether it still wants to hear of it. That a client keeps to itself: the servers have the
+  // watch until it fires.
+  using Watchers = std::map<MemoryTree*, bool>;
+  using Watches = std::map<std::string, Watchers>;
 
   // With the mutex.
   std::vector<zk::Reply> execute(const std::vector<zk::Request>&, std::int64_t session, MemoryTree*,
@@ -74,10 +79,10 @@ class MemoryEnsemble {
                     Tolds&);
   zk::Reply create(const zk::Request&, std::int64_t session, std::int64_t zxid, Tolds&);
   zk::Reply remove(const zk::Request&, std::int64_t zxid, Tolds&);
-  void fire(std::map<std::string, std::set<MemoryTree*>>&, const std::string& path, zk::Event,
-            Tolds&);
+  void fire(Watches&, const std::string& path, zk::Event, Tolds&);
   void end_session(std::int64_t session, Tolds&);
   void forget(MemoryTree*);
+  static std::size_t wanted(const Watchers&);
   static void tell(const Tolds&);
 
   const store::Clock& clock_;
@@ -86,8 +91,8 @@ class MemoryEnsemble {
   std::atomic<std::uint64_t> listings_{0};
   std::int64_t zxid_ = 100;
   std::int64_t sessions_ = 1000;
-  std::map<std::string, std::set<MemoryTree*>> data_watches_;
-  std::map<std::string, std::set<MemoryTree*>> child_watches_;
+  Watches data_watches_;
+  Watches child_watches_;
 };
 
 // One client's connection.
