@@ -45,7 +45,7 @@ class Rhythm {
   Rhythm(const Terms& terms, Findings& found) : terms_(terms), found_(found) {}
 
   void step(const Sending& sending) {
-    if (sending.grant) succeeded(sending.sent, sending.grant->lease_ns);
+    if (sending.grant) granted(*sending.grant);
     if (sending.renewal) renewal(*sending.renewal);
     if (sending.release) released_ = std::min(released_, sending.sent);
   }
@@ -64,6 +64,12 @@ class Rhythm {
     retry_ = r.outcome == Renewed::no_answer;
     if (r.outcome == Renewed::renewed) succeeded(r.sent, r.lease_ns);
     if (r.outcome == Renewed::gone) gone_ = std::min(gone_, r.answered);
+  }
+
+  // What was gone before was an offer under the same fence.
+  void granted(const Acquire& acquire) {
+    gone_ = kNever;
+    succeeded(acquire.sent, acquire.lease_ns);
   }
 
   void succeeded(Time sent, std::int64_t lease) {

@@ -871,6 +871,17 @@ TEST(CheckerRenewals, RefusesARenewalAfterTheRelease) {
   EXPECT_EQ(broken(history, Rule::renewals), 0u);
 }
 
+// A store whose waiters keep their place may give under the fence of an offer that had lapsed.
+TEST(CheckerRenewals, AcceptsRenewalsOfWhatWasGrantedAfterItsOfferHadGone) {
+  const auto gone = [](Time sent) {
+    Renewal late = confirming(sent);
+    late.outcome = Renewed::gone;
+    return late;
+  };
+  EXPECT_EQ(broken(renewing({gone(990), renewal(1100)}), Rule::renewals), 0u);
+  EXPECT_EQ(broken_among_others(renewing({gone(1001), renewal(1100)}), Rule::renewals), 1u);
+}
+
 TEST(CheckerRenewals, RefusesARenewalOfWhatIsGone) {
   EXPECT_EQ(broken(renewing({renewal(1100, Renewed::gone)}), Rule::renewals), 0u);
   History history = renewing({renewal(1100, Renewed::gone), renewal(1106)});
