@@ -179,6 +179,27 @@ TEST_F(ZookeeperLines, PlacesAndOffersLapseByTheClientsClock_F029) {
   EXPECT_FALSE(renews(bob, waiter.request, offer->fence));
 }
 
+TEST_F(ZookeeperLines, AnOfferThatLapsesDuringAQuestionIsGoneButItsNodeIsGranted) {
+  Peer alice = open();
+  Peer bob = open();
+  const Granted yes = granted(alice, request(alice, 1));
+  Waiter waiter = wait(bob, request(bob, 2, true));
+  EXPECT_TRUE(releases(alice, request(alice, 1), yes.fence));
+  const auto offer = waiter.wakes.take_offer();
+  ASSERT_TRUE(offer);
+  bob.tree->set(Wire::held);
+  Answer<GrantReply> slow, next;
+  bob.store->try_grant(waiter.request, slow.call());
+  let_pass(1s);
+  const RenewalReply confirmed = renew(bob, waiter.request, offer->fence);
+  EXPECT_TRUE(std::holds_alternative<Gone>(confirmed)) << "confirm_within is over";
+  bob.store->try_grant(waiter.request, next.call());
+  bob.tree->set(Wire::up);
+  bob.tree->let_go();
+  ASSERT_NE(next.get<Granted>(), nullptr);
+  EXPECT_EQ(next.get<Granted>()->fence, offer->fence);
+}
+
 TEST_F(ZookeeperLines, WhoeverWaitsIsToldWhenItsSessionEnds_F082) {
   Peer alice = open();
   Peer bob = open();
