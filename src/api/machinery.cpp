@@ -10,19 +10,21 @@
 namespace holdfast::detail {
 namespace {
 
-// What a store may take to close, and callbacks that are under way to return, before a process that exits no
-// longer waits.
+// What a store may take to close before a process that exits no longer waits.
 constexpr std::chrono::seconds kClosing{1};
 
-void end(std::unique_ptr<Machinery> machinery) {
-  machinery->driver->shut_down(machinery->close_within);
-  machinery->loop->stop();
-  machinery->callbacks.stop();
+void give_back(Machinery& machinery) {
+  machinery.driver->shut_down(machinery.close_within);
+  machinery.loop->stop();
 }
+
+// Waits for the callback that is at work.
+void end(std::unique_ptr<Machinery> machinery) { machinery->callbacks.stop(); }
 
 void retire(Machinery* machinery) {
   if (!runtime::ForkWord::is_current(machinery->generation)) return;  // the parent's: leave it be
   if (!machinery->loop->on_loop_thread() && !machinery->driver->running_here()) {
+    give_back(*machinery);
     return end(std::unique_ptr<Machinery>(machinery));
   }
   // This very thread would have to be waited for: let another one do it.
@@ -30,7 +32,10 @@ void retire(Machinery* machinery) {
       std::min<Duration>(machinery->close_within, kForever - kClosing) + kClosing;
   try {
     transport::insist([&] {
-      runtime::Endings::begin([machinery] { end(std::unique_ptr<Machinery>(machinery)); }, at_most);
+      runtime::Endings::begin({.give_back = [machinery] { give_back(*machinery); },
+                               .end = [machinery] { end(std::unique_ptr<Machinery>(machinery)); },
+                               .callbacks = machinery->callbacks.id(),
+                               .at_most = at_most});
     });
   } catch (const std::system_error&) {
     // There can be no more threads. Its own go on, and give back what there is to give back.
@@ -40,11 +45,7 @@ void retire(Machinery* machinery) {
 }  // namespace
 
 std::shared_ptr<runtime::Driver> Machinery::share(std::unique_ptr<Machinery> machinery) {
-  const auto visited = [&driver = *machinery->driver, &callbacks = machinery->callbacks] {
-    // What a callback was given, and what it owned, goes when it has returned.
-    return driver.visits() != 0 || (callbacks.at_work() && !callbacks.on_this_thread());
-  };
-  machinery->visited.emplace(visited, std::min<Duration>(machinery->close_within, kClosing));
+  machinery->known.emplace(machinery->callbacks);
   Machinery* const raw = machinery.release();
   return {raw->driver.get(), [raw](runtime::Driver*) { retire(raw); }};
 }

@@ -29,7 +29,7 @@ struct Machinery {
   runtime::CallbackThread callbacks;
   std::unique_ptr<runtime::EpollLoop> loop;
   std::unique_ptr<runtime::Driver> driver;
-  std::optional<runtime::Endings::Visited> visited;
+  std::optional<runtime::Endings::Known> known;
 };
 
 }  // namespace holdfast::detail

@@ -24,7 +24,8 @@ struct CallbackThread::State {
   std::thread thread;
   bool running = false;  // the thread takes tasks, or will
   bool stopping = false;
-  std::atomic<std::size_t> open{0};  // tasks that were posted and have not gone yet
+  std::atomic<std::uint64_t> posted{0};
+  std::atomic<std::uint64_t> gone{0};
   std::uint64_t failures = 0;
   std::shared_ptr<State> itself;  // only in a forked child
 
@@ -60,7 +61,7 @@ void CallbackThread::State::run() {
     tasks.pop_front();
     lock.unlock();
     run_one(std::move(task));
-    --open;
+    ++gone;
     lock.lock();
   }
   running = false;
@@ -89,7 +90,7 @@ void CallbackThread::post(Task task) {
   const std::lock_guard lock(state_->mutex);
   if (state_->stopping && !on_this_thread()) return;
   state_->tasks.push_back(std::move(task));
-  ++state_->open;
+  ++state_->posted;
   State::start(state_);
   state_->changed.notify_one();
 }
@@ -112,7 +113,7 @@ void CallbackThread::stop() {
     state_->tasks.pop_front();
     lock.unlock();
     never_run = {};
-    --state_->open;
+    ++state_->gone;
     lock.lock();
   }
   std::thread ended = std::move(state_->thread);
@@ -120,7 +121,11 @@ void CallbackThread::stop() {
   if (ended.joinable()) ended.join();
 }
 
-bool CallbackThread::at_work() const { return state_->open != 0; }
+const void* CallbackThread::here() { return t_running_for; }
+
+std::uint64_t CallbackThread::posted() const { return state_->posted; }
+
+std::uint64_t CallbackThread::gone() const { return state_->gone; }
 
 std::uint64_t CallbackThread::failures() const {
   const std::lock_guard lock(state_->mutex);

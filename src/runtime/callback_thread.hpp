@@ -28,9 +28,13 @@ class CallbackThread final : public Callbacks {
 
   void post(Task) override;
   bool on_this_thread() const override;
+  const void* id() const { return state_.get(); }
+  static const void* here();  // the id of the one on whose thread this is called, or null
 
   void stop();
-  bool at_work() const;            // a task was posted, and has not run or still owns something
+  // Tasks that it was given, and those of them that have run and own nothing any more. They go in that order.
+  std::uint64_t posted() const;
+  std::uint64_t gone() const;
   std::uint64_t failures() const;  // tasks that threw
 
  private:

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/endings.hpp"
 #include "runtime/relax.hpp"
 
 namespace holdfast::runtime {
@@ -79,15 +80,11 @@ class Driver::Visit {
   std::atomic<int>& visits_;
 };
 
-// For whoever has no reference of its own. The one it is lent ends during the visit: it may be the last, and a process
-// that exits waits for visitors.
+// For whoever has no reference of its own. The one it is lent may become the last.
 template <class F>
 void Driver::come_in(const std::weak_ptr<Driver>& driver, const F& f) {
-  auto here = driver.lock();
-  if (!here) return;
-  const Visit visit(*here);
-  f(*here);
-  here.reset();
+  const Endings::Guest guest;
+  if (const auto here = driver.lock()) f(*here);
 }
 
 template <class Event>

@@ -114,8 +114,6 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void shut_down(Duration limit);
   bool drained();  // nothing is on its way out of the store
   bool running_here() const;
-  // The threads that are in here; one of its own may have the last reference to it.
-  const std::atomic<int>& visits() const { return visits_; }
 
  private:
   struct Frame;
@@ -168,7 +166,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   Duration patience_;
   store::ClientId client_;
   std::atomic<core::OpId> last_op_{0};
-  std::atomic<int> visits_{0};  // threads in here; those that bring answers hold no reference
+  std::atomic<int> visits_{0};  // threads in post(); those of a store hold no reference
 
   std::mutex mu_;  // guards the engine, and what is below up to the next mutex
   core::Engine engine_;

@@ -1,11 +1,12 @@
 #include "runtime/endings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <iterator>
 #include <list>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/callback_thread.hpp"
 #include "runtime/fork_word.hpp"
 #include "transport/quiet_thread.hpp"
 
@@ -21,19 +23,28 @@ namespace {
 
 using Steady = std::chrono::steady_clock;  // a suspended machine need not exit in time
 
-struct Ending {
-  std::thread::id begun_on;
+// What guests and callbacks have to let go of a client, before a process that exits no longer waits.
+constexpr std::chrono::seconds kLettingGo{1};
+
+struct Running {
+  const void* callbacks;
   Steady::time_point until;
+  bool late = false;  // begun after the time of guests and callbacks
   std::thread thread{};
+  bool given_back = false;
   bool over = false;
+  bool awaited = false;  // by the thread that exits
 };
 
 struct Client {
-  std::function<bool()> visited;
-  Duration at_most;
+  const CallbackThread& callbacks;
+  std::uint64_t mark = 0;  // how many tasks it had been given when the process began to exit
+
+  bool is_past_mark() const { return callbacks.gone() >= mark || callbacks.on_this_thread(); }
 };
 
 std::atomic<void*> g_current{nullptr};  // Endings::State*
+std::atomic<bool> g_registered{false};
 
 // kForever would overflow.
 Steady::time_point after(Duration length) {
@@ -46,67 +57,113 @@ Steady::time_point after(Duration length) {
 // parent's threads, and one of these may have held the mutex.
 struct Endings::State {
   const std::uint64_t born_in = ForkWord::enter();
+
+  // Those that come when the process exits are counted apart, or busy ones would keep it for the whole second.
+  std::atomic<std::size_t> turn{0};
+  std::array<std::atomic<int>, 2> guests{};
+
   std::mutex mutex;
   std::condition_variable changed;
-  std::list<Ending> endings;
+  std::list<Running> endings;  // in the order in which they began
   std::list<Client> clients;
   std::optional<Steady::time_point> exiting{};  // since when
+  std::thread::id exits_on{};
 
-  void finish(std::list<Ending>::iterator ending) {
+  void note(bool& done) {
     const std::lock_guard lock(mutex);
-    ending->over = true;
+    done = true;
     changed.notify_all();
-    if (exiting) return;  // it is joined
-    ending->thread.detach();
-    endings.erase(ending);
   }
-
-  void wait_for_visitors(std::unique_lock<std::mutex>&);
-  void wait_for_endings(std::unique_lock<std::mutex>&);
+  void reap();
+  void exit();
+  void let_them_go(std::unique_lock<std::mutex>&);
+  void wait_for(std::unique_lock<std::mutex>&, Running&);
 };
 
+Endings::State* Endings::current() noexcept {
+  auto* const state = static_cast<State*>(g_current.load());
+  return state != nullptr && ForkWord::is_current(state->born_in) ? state : nullptr;
+}
+
+// A child inherits the handler. It must not register its own: a thread of its parent's may have been doing something of
+// the kind, and hold the C library's mutex for ever.
 Endings::State& Endings::here() {
   void* before = g_current.load();
-  auto* const state = static_cast<State*>(before);
-  if (state != nullptr && ForkWord::is_current(state->born_in)) return *state;
+  if (State* const state = current()) return *state;
   auto mine = std::make_unique<State>();
   if (!g_current.compare_exchange_strong(before, mine.get())) return *static_cast<State*>(before);
-  std::atexit(&Endings::wait_at_exit);
+  if (!g_registered.exchange(true)) std::atexit(&Endings::wait_at_exit);
   return *mine.release();
 }
 
-void Endings::begin(Task end, Duration at_most) {
+// ---- endings ----
+
+void Endings::begin(Ending wanted) {
   State& state = here();
-  std::atexit(&Endings::wait_at_exit);  // before anything goes that is there now
-  const std::lock_guard lock(state.mutex);
-  state.endings.push_back({.begun_on = std::this_thread::get_id(), .until = after(at_most)});
-  const auto ending = std::prev(state.endings.end());
-  try {
-    ending->thread = transport::start_quiet_thread(
-        "holdfast-end", [&state, ending, work = std::move(end)]() mutable {
-          std::exchange(work, Task())();
-          state.finish(ending);
-        });
-  } catch (...) {
-    state.endings.erase(ending);
-    throw;
+  state.reap();
+  std::list<Running> fresh;
+  fresh.push_back({.callbacks = wanted.callbacks, .until = after(wanted.at_most)});
+  const auto ending = fresh.begin();
+  std::unique_lock lock(state.mutex);
+  ending->late = state.exiting && Steady::now() - *state.exiting > kLettingGo;
+  ending->thread = transport::start_quiet_thread(
+      "holdfast-end", [&state, ending, work = std::move(wanted)]() mutable {
+        std::exchange(work.give_back, Task())();
+        state.note(ending->given_back);
+        std::exchange(work.end, Task())();
+        state.note(ending->over);
+      });
+  state.endings.splice(state.endings.end(), fresh);
+  if (state.exiting && state.exits_on == std::this_thread::get_id()) state.wait_for(lock, *ending);
+}
+
+// Not detached when they are over: a library that is unloaded must not lose the ground under them.
+void Endings::State::reap() {
+  std::list<Running> ended;
+  {
+    const std::lock_guard lock(mutex);
+    for (auto each = endings.begin(); each != endings.end();) {
+      const auto it = each++;
+      if (it->over && !it->awaited) ended.splice(ended.end(), endings, it);
+    }
+  }
+  for (Running& each : ended) {
+    if (each.thread.joinable()) each.thread.join();  // else it was joined at the exit
   }
 }
 
+// ---- who may let go last ----
+
+Endings::Guest::Guest() noexcept : state_(current()) {
+  if (state_ == nullptr) return;
+  for (;;) {
+    turn_ = state_->turn % 2;
+    ++state_->guests[turn_];
+    if (state_->turn % 2 == turn_) return;
+    --state_->guests[turn_];
+  }
+}
+
+Endings::Guest::~Guest() {
+  if (state_ != nullptr) --state_->guests[turn_];
+}
+
 // In the state of the process in which it was made.
-struct Endings::Visited::Place {
+struct Endings::Known::Place {
   State& state;
   std::list<Client>::iterator at;
 };
 
-Endings::Visited::Visited(Asked asked, Duration at_most)
+Endings::Known::Known(const CallbackThread& callbacks)
     : place_(std::make_unique<Place>(Place{here(), {}})) {
+  std::list<Client> fresh;
+  fresh.push_back({callbacks});
+  place_->at = fresh.begin();
   const std::lock_guard lock(place_->state.mutex);
-  place_->state.clients.push_back({std::move(asked), at_most});
-  place_->at = std::prev(place_->state.clients.end());
+  place_->state.clients.splice(place_->state.clients.end(), fresh);
 }
 
-Endings::Visited::~Visited() {
+Endings::Known::~Known() {
   const std::lock_guard lock(place_->state.mutex);
   place_->state.clients.erase(place_->at);
   place_->state.changed.notify_all();
@@ -114,35 +171,47 @@ Endings::Visited::~Visited() {
 
 // ---- at the exit ----
 
-// More than once: each ending sees to it, and a forked child has inherited its parent's handlers.
 void Endings::wait_at_exit() {
-  auto* const state = static_cast<State*>(g_current.load());
-  if (!ForkWord::is_current(state->born_in)) return;
-  std::unique_lock lock(state->mutex);
-  if (!state->exiting) state->exiting = Steady::now();
-  state->wait_for_visitors(lock);
-  state->wait_for_endings(lock);
+  if (State* const state = current()) state->exit();
+}
+
+void Endings::State::exit() {
+  std::unique_lock lock(mutex);
+  exiting = Steady::now();
+  exits_on = std::this_thread::get_id();
+  let_them_go(lock);
+  for (auto each = endings.begin(); each != endings.end() && !each->late; ++each) {
+    wait_for(lock, *each);
+  }
 }
 
 // They are on their way out, so there is nobody to tell when they are gone.
-void Endings::State::wait_for_visitors(std::unique_lock<std::mutex>& lock) {
-  const auto waits = [&](const Client& each) {
-    return Steady::now() - *exiting < each.at_most && each.visited();
+void Endings::State::let_them_go(std::unique_lock<std::mutex>& lock) {
+  const std::atomic<int>& guests_here = guests[turn++ % 2];
+  for (Client& each : clients) each.mark = each.callbacks.posted();
+  const auto gone = [&] {
+    return guests_here == 0 && std::all_of(clients.begin(), clients.end(),
+                                           [](const Client& each) { return each.is_past_mark(); });
   };
-  while (std::any_of(clients.begin(), clients.end(), waits))
+  while (!gone() && Steady::now() - *exiting < kLettingGo) {
     changed.wait_for(lock, std::chrono::microseconds(50));
+  }
 }
 
-// One whose time is up is left to itself.
-void Endings::State::wait_for_endings(std::unique_lock<std::mutex>& lock) {
-  for (Ending& each : endings) {
-    if (each.begun_on == std::this_thread::get_id()) continue;
-    if (!changed.wait_until(lock, each.until, [&] { return each.over; })) continue;
-    if (!each.thread.joinable()) continue;  // an earlier handler has waited for it
+// One whose time is up is left to itself. One that may be waiting for this very thread has given back by then all that
+// it had.
+void Endings::State::wait_for(std::unique_lock<std::mutex>& lock, Running& ending) {
+  ending.awaited = true;
+  const bool awaits_us = ending.callbacks != nullptr && ending.callbacks == CallbackThread::here();
+  changed.wait_until(lock, ending.until,
+                     [&] { return awaits_us ? ending.given_back : ending.over; });
+  if (ending.over) {
+    std::thread ended = std::move(ending.thread);
     lock.unlock();
-    each.thread.join();
+    if (ended.joinable()) ended.join();
     lock.lock();
   }
+  ending.awaited = false;
 }
 
 }  // namespace holdfast::runtime

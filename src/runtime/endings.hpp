@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <memory>
 
 #include "holdfast/task.hpp"
@@ -8,33 +8,60 @@
 
 namespace holdfast::runtime {
 
+class CallbackThread;
+
 // What a process waits for when it exits: clients that nobody has any more and that have not come to their end yet.
 // Else what is on its way out of the store would stay there until its lease ends, and their threads would go on among
 // static objects that are being destroyed.
 //
-// Guarantees   exit(), and so the return from main(), waits for each as long as it was given, and no longer. Not for an
-//              ending that was begun on the thread that exits, which it may itself be waiting for.
-// After fork   A child waits for nothing of its parent's.
+//   exit()                 waits
+//   guests, callbacks      a second at the most for those that are there now: they may let go of a client last
+//   endings                each as long as it was given, those too that begin within that second
+//
+// Guarantees   exit(), and so the return from main(), waits that long and no longer, and for nothing that waits for the
+//              thread it is called on. It does so before anything is destroyed that is older than the first client; what
+//              is newer may be gone by then.
+// After fork   A child waits for nothing of its parent's, and may be forked at any moment.
 // Threads      From any thread.
 class Endings {
+  struct State;
+
  public:
-  // A thread on which a client ends whose last reference went where its end cannot be waited for.
-  //
+  // A client that ends on a thread of its own, since its last reference went where its end cannot be waited for.
+  struct Ending {
+    Task give_back{};                 // waits for nobody who might exit
+    Task end{};                       // then; may wait for that callbacks thread
+    const void* callbacks = nullptr;  // CallbackThread::id()
+    Duration at_most{};
+  };
   // On error   Throws std::system_error if there can be no more threads, std::bad_alloc without memory; nothing was
   //            begun then.
-  static void begin(Task end, Duration at_most);
+  // Blocking   Only on the thread that exits, as exit() would.
+  static void begin(Ending);
 
-  // A client, and whether a thread of its own, other than the one that asks, may have its last reference just now.
-  //
-  // On error   Making one throws std::bad_alloc.
-  // Lifetime   Whatever begins an ending is counted until that has begun. What is asked lives as long as this.
-  class Visited {
+  // Somebody who is lent a reference to a client: made before, gone after it.
+  class Guest {
    public:
-    using Asked = std::function<bool()>;  // under a mutex, while the process exits
-    Visited(Asked, Duration at_most);
-    Visited(const Visited&) = delete;
-    Visited& operator=(const Visited&) = delete;
-    ~Visited();
+    Guest() noexcept;
+    Guest(const Guest&) = delete;
+    Guest& operator=(const Guest&) = delete;
+    ~Guest();
+
+   private:
+    State* const state_;
+    std::size_t turn_ = 0;
+  };
+
+  // A client's callbacks, any of which may have its last reference.
+  //
+  // On error     Making one throws std::bad_alloc.
+  // Lifetime     Whatever begins an ending is known until that has begun.
+  class Known {
+   public:
+    explicit Known(const CallbackThread&);
+    Known(const Known&) = delete;
+    Known& operator=(const Known&) = delete;
+    ~Known();
 
    private:
     struct Place;
@@ -42,7 +69,7 @@ class Endings {
   };
 
  private:
-  struct State;
+  static State* current() noexcept;
   static State& here();
   static void wait_at_exit();
 };

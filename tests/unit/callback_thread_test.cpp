@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -43,28 +44,28 @@ TEST(CallbackThread, StartsNoThreadBeforeTheFirstTask) {
 }
 
 // What a task owns counts as well, and one that waits for its turn.
-TEST(CallbackThread, IsAtWorkUntilTheLastTaskHasGone) {
+TEST(CallbackThread, CountsATaskAsGoneWhenItOwnsNothingAnyMore) {
   CallbackThread callbacks;
-  EXPECT_FALSE(callbacks.at_work());
+  EXPECT_EQ(callbacks.posted(), 0U);
   std::promise<void> gate;
   std::shared_future<void> opens = gate.get_future().share();
   callbacks.post([opens] { opens.wait(); });
-  EXPECT_TRUE(callbacks.at_work());
+  EXPECT_EQ(callbacks.posted(), 1U);
+  EXPECT_EQ(callbacks.gone(), 0U);
 
-  bool at_work_to_the_end = false;
+  std::uint64_t gone_meanwhile = 0;
   struct Owned {
     const CallbackThread& callbacks;
-    bool& at_work_to_the_end;
-    ~Owned() { at_work_to_the_end = callbacks.at_work(); }
+    std::uint64_t& gone_meanwhile;
+    ~Owned() { gone_meanwhile = callbacks.gone(); }
   };
-  const auto owned = [&] {
-    return std::shared_ptr<Owned>(new Owned{callbacks, at_work_to_the_end});
-  };
+  const auto owned = [&] { return std::shared_ptr<Owned>(new Owned{callbacks, gone_meanwhile}); };
   callbacks.post([last = owned()] {});
   gate.set_value();
   callbacks.stop();
-  EXPECT_TRUE(at_work_to_the_end);
-  EXPECT_FALSE(callbacks.at_work());
+  EXPECT_EQ(gone_meanwhile, 1U);
+  EXPECT_EQ(callbacks.posted(), 2U);
+  EXPECT_EQ(callbacks.gone(), 2U);
 }
 
 TEST(CallbackThread, RunsTasksInOrderOnItsOwnThread) {

@@ -1,4 +1,5 @@
 // F038: a process that exits while a client ends on a thread of its own.
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -60,6 +61,28 @@ TEST_F(SqliteExit, WaitsForACallbackThatIsJustReturning_F038) {
   ChildProcess told(kTold, {url()});
   EXPECT_EQ(told.exit_code(), 0);
   expect_all_given_back();
+}
+
+// The client and what it holds are static, and whoever loses one lock ends the process: a callback, for which the end of
+// the client has to wait. It must not wait for that end in turn, however patient the client is.
+const Role kQuitter("quitter", [](Parent&, const Words& arguments) {
+  static std::optional<Client> client;
+  static std::optional<Hold> held;
+  client.emplace(connect(arguments.front(), {.close_within = 24h}).value());
+  held.emplace(client->mutex("held").acquire().value());
+  static const Hold lapses =
+      client->mutex("lapses").acquire({.lease = 100ms, .renew = false}).value();
+  static const std::stop_callback react(lapses.lost(), [] { std::exit(0); });
+  std::this_thread::sleep_for(kSoon);
+  throw std::runtime_error("nothing was lost");
+});
+
+TEST_F(SqliteExit, ACallbackThatEndsTheProcessGivesBackWhatIsStatic_F038) {
+  for (int round = 0; round < 10 && !HasFailure(); ++round) {
+    ChildProcess quitter(kQuitter, {url()});
+    EXPECT_EQ(quitter.exit_code(), 0);
+    expect_all_given_back();
+  }
 }
 
 }  // namespace

@@ -1,0 +1,140 @@
+// F038: a process that exits while its clients are at work.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "api/engine_settings.hpp"
+#include "api/machinery.hpp"
+#include "holdfast/holdfast.hpp"
+#include "support/soon.hpp"
+#include "support/test_client.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Exit : public testing::Test {
+ protected:
+  Exit() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+const Signal g_exiting;
+std::atomic<bool> g_ended{false};
+
+// Is told that its time is up, by a store that answers on the very thread that asks, and stays there.
+class Lingers final : public runtime::AcquireSink {
+ public:
+  explicit Lingers(Signal came) : came_(std::move(came)) {}
+  void acquired(Result<core::HoldCellPtr>) override {
+    came_.give();
+    static_cast<void>(g_exiting.comes());
+    std::this_thread::sleep_for(50ms);
+  }
+
+ private:
+  const Signal came_;
+};
+
+// Goes with its client.
+struct Witness final : Observer {
+  ~Witness() override { g_ended = true; }
+  void on_event(const LockEvent&) override {}
+};
+
+std::shared_ptr<runtime::Driver> client_with(std::shared_ptr<Observer> observer) {
+  auto machinery = std::make_unique<detail::Machinery>();
+  machinery->close_within = 10s;
+  machinery->loop = std::move(*runtime::EpollLoop::start());
+  OpenedClient opened = open_by_url("memory:exit", machinery->clock, *machinery->loop);
+  auto settings = detail::engine_settings({}, {.host = "host", .pid = 1, .program = "test"},
+                                          opened.id, opened.store->capabilities());
+  machinery->driver = std::make_unique<runtime::Driver>(
+      std::move(settings),
+      runtime::DriverParts{machinery->clock, *machinery->loop, machinery->callbacks,
+                           machinery->random, std::move(opened.store), std::move(observer)});
+  return detail::Machinery::share(std::move(machinery));
+}
+
+TEST_F(Exit, WaitsForAClientThatItsLoopHasLast_F038) {
+  EXPECT_EXIT(
+      {
+        std::atexit([] { std::_Exit(g_ended ? 0 : 2); });
+        auto driver = client_with(std::make_shared<Witness>());
+        const Client other = connect("memory:exit").value();
+        const Hold held = other.mutex("lock").acquire().value();
+        const Signal came;
+        core::AcquireWanted wanted;
+        wanted.name = store::LockName::checked("lock").value();
+        wanted.wait = kForever;
+        wanted.lease = 30s;
+        const core::OpId op = driver->acquire(std::move(wanted), std::make_shared<Lingers>(came));
+        driver->give_up_at(op, driver->now() + 20ms);
+        if (!came.comes()) std::_Exit(3);
+        driver.reset();
+        std::atexit([] { g_exiting.give(); });
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+struct Watcher final : Observer {
+  void on_event(const LockEvent&) override {}
+};
+
+// Nobody has let go of anything: there is nothing to wait for.
+TEST_F(Exit, IsNotHeldUpByThreadsAtWork_F038) {
+  EXPECT_EXIT(
+      {
+        static std::chrono::steady_clock::time_point begun;
+        std::atexit([] { std::_Exit(std::chrono::steady_clock::now() - begun < 1s ? 0 : 2); });
+        static const Client& client =
+            *new Client(connect("memory:", {.observer = std::make_shared<Watcher>()}).value());
+        const Signal works;
+        for (int i = 0; i < 4; ++i) {
+          std::thread([i, works] {
+            const Mutex mutex = client.mutex("lock" + std::to_string(i));
+            for (bool told = i != 0;;) {
+              static_cast<void>(mutex.acquire());
+              if (!std::exchange(told, true)) works.give();
+            }
+          }).detach();
+        }
+        if (!works.comes()) std::_Exit(3);
+        begun = std::chrono::steady_clock::now();
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// Jobs with a client each, which ends in a callback, and which go on while main() returns.
+TEST_F(Exit, ComesToAnEndAlsoIfClientsGoOnEnding_F038) {
+  EXPECT_EXIT(
+      {
+        for (int i = 0; i < 3; ++i) {
+          std::thread([] {
+            for (;;) {
+              const Signal over;
+              {
+                const Client client = connect("memory:").value();
+                client.mutex("lock").async_acquire().then(
+                    [over](const Result<Hold>&) { over.give(); });
+              }
+              static_cast<void>(over.comes());
+            }
+          }).detach();
+        }
+        std::this_thread::sleep_for(200ms);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace holdfast::test
