@@ -37,7 +37,10 @@ Error unusable(const std::string& what, const std::string& file) {
                "the " + what + " " + store::printable(file) + " cannot be used: " + last_reason());
 }
 
+// If we are the first to use it, OpenSSL does not put itself away when the process exits: connections may be needed
+// after that, by clients that are static, and by their threads until they end.
 Result<Context> context_for(const TlsSettings& settings) {
+  OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, nullptr);
   Context context(SSL_CTX_new(TLS_client_method()));
   if (!context) return Error(Errc::out_of_memory);
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
