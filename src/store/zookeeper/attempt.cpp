@@ -83,6 +83,8 @@ void Attempt::has_nodes(Stage stage, std::vector<std::string> paths, std::uint64
   place.session = session_;
   place.nodes = std::move(paths);
   place.versions.assign(place.nodes.size(), 0);
+  // A reader stands where the writer stood, and nobody has come before it since.
+  place.kinds_checked = terms().instead_of.has_value();
   place.revoked = false;
   place.fence = fence;
   // The session in which it was doubted may have ended before the question was sent, and its end with it.
@@ -101,6 +103,16 @@ void Attempt::has_none() {
 void Attempt::has_what_it_had() {
   const auto guard = ground_.places.lock();
   if (before_doubt_) place_->stage = *std::exchange(before_doubt_, std::nullopt);
+}
+
+bool Attempt::kinds_are_checked() const {
+  const auto guard = ground_.places.lock();
+  return place_->kinds_checked;
+}
+
+void Attempt::has_checked_kinds() {
+  const auto guard = ground_.places.lock();
+  place_->kinds_checked = true;
 }
 
 // ---- the ends ----

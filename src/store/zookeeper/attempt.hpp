@@ -47,6 +47,9 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   void has_nodes(Stage, std::vector<std::string> paths, std::uint64_t fence);
   void has_none();
   void has_what_it_had();  // it was not done
+  // Nobody had the name as another kind when the claim's nodes came; seen by this attempt, or by an earlier one.
+  bool kinds_are_checked() const;
+  void has_checked_kinds();
 
   // ---- ends ----
   void grant();

@@ -99,7 +99,6 @@ void PermitAttempt::created(const Answers& answers) {
 
 // The node in the line is ours and of this session, made just now or found again.
 void PermitAttempt::stand(const std::string& node, const Answers& answers) {
-  is_new_ = true;
   has_nodes(Stage::waiting, {node}, 0);
   if (lacks_number(node)) return turn_away(numbers_ran_out(line_path_));
   surveyed(answers);
@@ -290,8 +289,9 @@ void PermitAttempt::judge(const Reply& line, const Reply& leases, const Reply& l
   size_version_.reset();
   if (size.code == Code::ok) size_version_ = size.stat.version;
   fence_counter_ = ground_.fences.up_to(size.zxid);
-  if (is_new_) {
+  if (!kinds_are_checked()) {
     if (const auto other = kind_in_use(lock.children)) return turn_away(rules::in_use_as(*other));
+    has_checked_kinds();
   }
   judge_room();
 }

@@ -61,7 +61,6 @@ class PermitAttempt final : public Attempt {
   bool needs_parents_ = false;
   std::vector<std::string> found_leases_{};
   std::vector<std::string> found_in_line_{};
-  bool is_new_ = false;
   std::optional<Line> line_{};
   std::optional<Permits> permits_{};
   std::string first_lease_{};

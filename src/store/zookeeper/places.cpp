@@ -190,6 +190,7 @@ void Places::forget_nodes(Place& place) {
   place.stage = Stage::none;
   place.nodes.clear();
   place.slots.clear();
+  place.kinds_checked = false;
   place.revoked = false;
   place.until = kNever;
   place.asked_at = TimePoint::min();

@@ -57,6 +57,8 @@ struct Place {
   std::uint64_t fence = 0;               // waiting: what it will be, if that is known
   std::uint64_t spare = 0;
   std::vector<std::uint32_t> slots{};
+  // Nobody had the name as another kind when they came. Until that was seen nothing is granted by them.
+  bool kinds_checked = false;
   bool revoked = false;
   TimePoint until = kNever;
   TimePoint asked_at = TimePoint::min();  // when the lease was asked for that it has

@@ -77,7 +77,9 @@ void QueueAttempt::created(const Answers& answers) {
     const bool watch_set = look_.watch != 0 && all[parents.size() + 1].code == Code::ok;
     return read_behind(made, all.back(), watch_set);
   }
-  ground_.quiet.is_alone(parent_, made) ? grant() : list_behind();
+  if (!ground_.quiet.is_alone(parent_, made)) return list_behind();
+  has_checked_kinds();
+  grant();
 }
 
 void QueueAttempt::list_behind() {
@@ -100,7 +102,6 @@ void QueueAttempt::read_behind(const QuietLines::Made& made, const Reply& line, 
 
 // The node is ours and of this session, made just now or found again. What it tells may forbid to use it.
 std::optional<Rejected> QueueAttempt::adopt(const std::string& node, std::int64_t czxid) {
-  is_new_ = true;
   auto fence = ground_.fences.of(czxid);
   if (is_exchange()) fence = ground_.fences.downgraded(terms().instead_of->fence);
   has_nodes(Stage::waiting, {node}, fence.value_or(0));
@@ -259,11 +260,10 @@ void QueueAttempt::judge(Line line) {
     return is_exchange() ? end(rules::old_hold_is_gone()) : create();
   }
   line_ = std::move(line);
-  if (is_new_ && !kinds_checked_) {
+  if (!kinds_are_checked()) {
     if (const auto other = line_->other_kind_before(*own)) {
       return turn_away(rules::in_use_as(*other));
     }
-    kinds_checked_ = true;
     if (line_->has_folders()) {
       const std::string lock = ground_.layout.lock(terms().name);
       return ask({{.op = Op::exists, .path = ground_.layout.line(Kind::semaphore, terms().name)},
@@ -271,6 +271,7 @@ void QueueAttempt::judge(Line line) {
                   {.op = Op::get_children, .path = lock}},
                  &QueueAttempt::folders_seen);
     }
+    has_checked_kinds();
   }
   judge_place(*own);
 }
@@ -278,10 +279,12 @@ void QueueAttempt::judge(Line line) {
 void QueueAttempt::folders_seen(const Answers& answers) {
   for (std::size_t i = 0; i < 2; ++i) {
     const Reply& folder = answers.replies[i];
+    if (is_refused(folder)) return silent(failure(folder, parent_));
     if (folder.code == Code::ok && folder.stat.num_children > 0) {
       return turn_away(rules::in_use_as(Kind::semaphore));
     }
   }
+  has_checked_kinds();
   listed(answers);
 }
 

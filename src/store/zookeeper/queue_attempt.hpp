@@ -59,8 +59,6 @@ class QueueAttempt final : public Attempt {
   QuietLines::Look look_{};  // of the last create
   std::vector<std::string> found_{};
   std::optional<Line> line_{};
-  bool is_new_ = false;  // made or found just now
-  bool kinds_checked_ = false;
   bool had_a_glance_ = false;
   std::uint32_t ahead_ = 0;
   std::uint32_t waiting_ = 0;

@@ -2,6 +2,7 @@
 // back, and a server that does not let us.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -112,6 +113,30 @@ TEST_F(ZooKeeperLockLink, APlaceInLineThatNobodyHearsOfIsTakenAway_F078) {
   proxy_.release(Way::to_client);
   EXPECT_TRUE(seen.comes_to(1));
   EXPECT_TRUE(hold.verify());
+}
+
+// Whoever had the lock to itself makes a node alone, and reads the line if that had not the next number. The node is
+// found again over the next connection, and the line has still to be read as nobody has read it.
+TEST_F(ZooKeeperLockLink, AWriterIsSeenBehindANodeWhoseLineWasNotReadForABrokenConnection_F078) {
+  const Client client = open("?session=20s"), other = open_direct("?session=20s");
+  for (int i = 0; i < 6; ++i) {
+    auto hold = client.mutex("lock").acquire({.wait = kSoon});
+    ASSERT_TRUE(hold) << hold.error().text();
+    ASSERT_TRUE(hold->release());
+  }
+  auto his = other.shared_mutex("lock").acquire({.wait = kSoon});
+  ASSERT_TRUE(his) << his.error().text();
+  std::atomic<int> questions = 0;
+  proxy_.set(Way::to_server, {.rewrite = [&](std::string& bytes) {
+               if (++questions > 1) bytes.clear();
+             }});
+  auto pending = client.mutex("lock").async_acquire({.wait = kSoon});
+  EXPECT_TRUE(eventually([&] { return questions > 1; })) << "the node was not made alone";
+  proxy_.set(Way::to_server, {});
+  proxy_.reset();
+  EXPECT_TRUE(fails_with(Errc::invalid_argument, std::move(pending).get()));
+  EXPECT_TRUE(his->verify());
+  EXPECT_TRUE(line().comes_to(1));
 }
 
 // A node with our mark that is another session's, as our own would be that is over and has not gone yet. It is in our
