@@ -173,6 +173,7 @@ void Attempt::end_look(std::optional<Wake> wake) {
 }
 
 void Attempt::silent(NoAnswer none) {
+  give_up();
   {
     const auto guard = ground_.places.lock();
     Place& place = *place_;

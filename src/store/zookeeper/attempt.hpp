@@ -29,6 +29,8 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
 
   // From what is known of the claim's nodes.
   virtual void start(Stage) = 0;
+  // The last question was not answered: what hangs on its answer will not be.
+  virtual void give_up() {}
 
   // ---- questions ----
   template <class Self>

@@ -20,6 +20,13 @@ constexpr std::uint32_t kLongLine = 100;
 QueueAttempt::QueueAttempt(Ground& ground, Places::Turn turn)
     : Attempt(ground, std::move(turn)), parent_(ground.layout.line(terms().kind, terms().name)) {}
 
+// The question may never have been asked, or never been answered: there was no memory.
+QueueAttempt::~QueueAttempt() {
+  if (look_.watch != 0) QueueAttempt::give_up();
+}
+
+void QueueAttempt::give_up() { ground_.quiet.gave_up(parent_, std::exchange(look_, {})); }
+
 void QueueAttempt::start(Stage stage) {
   if (!is_asked()) return stage == Stage::waiting ? list() : end_look();
   switch (stage) {
@@ -57,9 +64,12 @@ void QueueAttempt::create() {
 // Containers that nobody uses are taken away by the server, also between making them and using them.
 void QueueAttempt::created(const Answers& answers) {
   const auto all = std::span(answers.replies);
-  const std::size_t looks = (look_.watch != 0 ? 1U : 0U) + (look_.list ? 1U : 0U);
+  const QuietLines::Look look = std::exchange(look_, {});
+  const std::size_t looks = (look.watch != 0 ? 1U : 0U) + (look.list ? 1U : 0U);
   const auto parents = all.first(all.size() - 1 - looks);
   const Reply& node = all[parents.size()];
+  const bool watch_set = look.watch != 0 && all[parents.size() + 1].code == Code::ok;
+  if (!watch_set) ground_.quiet.gave_up(parent_, look);
   if (node.code != Code::ok) {
     has_none();
     if (node.code != Code::no_node) return silent(failure(node, parent_));
@@ -73,10 +83,7 @@ void QueueAttempt::created(const Answers& answers) {
   if (auto no = adopt(node.path, node.stat.czxid)) return turn_away(*std::move(no));
   const QuietLines::Made made{
       .node = node.path, .connection = answers.connection, .session = answers.session};
-  if (look_.list) {
-    const bool watch_set = look_.watch != 0 && all[parents.size() + 1].code == Code::ok;
-    return read_behind(made, all.back(), watch_set);
-  }
+  if (look.list) return read_behind(made, all.back(), look, watch_set);
   if (!ground_.quiet.is_alone(parent_, made)) return list_behind();
   has_checked_kinds();
   grant();
@@ -89,14 +96,15 @@ void QueueAttempt::list_behind() {
 void QueueAttempt::listed_behind(const Answers& answers) {
   const std::string own = own_node();
   read_behind({.node = own, .connection = answers.connection, .session = answers.session},
-              answers.replies.front(), false);
+              answers.replies.front(), {}, false);
 }
 
-void QueueAttempt::read_behind(const QuietLines::Made& made, const Reply& line, bool watch_set) {
+void QueueAttempt::read_behind(const QuietLines::Made& made, const Reply& line,
+                               const QuietLines::Look& look, bool watch_set) {
   const auto& names = line.children;
   const bool alone =
       line.code == Code::ok && names.size() == 1 && names[0] == last_part_of(made.node);
-  ground_.quiet.was_read(parent_, made, look_, {.alone = alone, .watch_set = watch_set});
+  ground_.quiet.was_read(parent_, made, look, {.alone = alone, .watch_set = watch_set});
   listed(line);
 }
 

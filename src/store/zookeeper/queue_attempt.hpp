@@ -16,15 +16,18 @@ namespace holdfast::store::zookeeper {
 class QueueAttempt final : public Attempt {
  public:
   QueueAttempt(Ground&, Places::Turn);
+  ~QueueAttempt() override;
 
  private:
   void start(Stage) override;
+  void give_up() override;
 
   void create();
   void created(const Answers&);
   void list_behind();
   void listed_behind(const Answers&);
-  void read_behind(const QuietLines::Made&, const Reply& line, bool watch_set);
+  void read_behind(const QuietLines::Made&, const Reply& line, const QuietLines::Look&,
+                   bool watch_set);
   void search();
   void searched(const Answers&);
   void identified(const Answers&);
@@ -56,7 +59,7 @@ class QueueAttempt final : public Attempt {
 
   const std::string parent_;
   bool needs_parents_ = false;
-  QuietLines::Look look_{};  // of the last create
+  QuietLines::Look look_{};  // of a create that was not answered
   std::vector<std::string> found_{};
   std::optional<Line> line_{};
   bool had_a_glance_ = false;

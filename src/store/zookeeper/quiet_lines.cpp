@@ -96,6 +96,13 @@ void QuietLines::was_read(const std::string& line, const Made& made, const Look&
   }
 }
 
+void QuietLines::gave_up(const std::string& line, const Look& look) {
+  if (look.watch == 0) return;
+  const std::lock_guard lock(mutex_);
+  const auto found = lines_.find(line);
+  if (found != lines_.end()) note_watch(line, found->second, look, false);
+}
+
 void QuietLines::fired(std::string_view path) {
   const std::lock_guard lock(mutex_);
   const auto found = lines_.find(path);

@@ -51,6 +51,8 @@ class QuietLines {
     bool watch_set = false;  // if there was one in the Look
   };
   void was_read(const std::string& line, const Made&, const Look&, const Seen&);
+  // The watch in that Look was not set, or nobody told whether it was. Without a word its place would stay taken.
+  void gave_up(const std::string& line, const Look&);
 
   // Ours is about to be deleted; it was.
   void leaves(std::string_view node) { set_end(node, End::asked_for); }

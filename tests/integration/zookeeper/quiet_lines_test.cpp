@@ -729,5 +729,65 @@ TEST_F(ZookeeperQuietLines, AreRememberedByTheThousandAndNotMore) {
   EXPECT_EQ(all_->watches(), 1024U) << "those of a session that ended are still counted";
 }
 
+// As many locks as there are watches. The question that asks for one is not answered, or its node is not made.
+TEST_F(ZookeeperQuietLines, AWatchThatCameToNothingLeavesRoomForOthers_F078_F087) {
+  enum class Trouble { not_asked, unanswered, refused, not_made };
+  for (const auto trouble :
+       {Trouble::not_asked, Trouble::unanswered, Trouble::refused, Trouble::not_made}) {
+    SCOPED_TRACE(static_cast<int>(trouble));
+    all_ = std::make_shared<MemoryEnsemble>(clock_);
+    Peer alice = open();
+    const auto use = [&](const std::string& name) {
+      const auto before = all_->listings();
+      GrantRequest mine = next_request(alice);
+      mine.name = lock_name(name);
+      EXPECT_TRUE(releases(alice, mine, granted(alice, mine).fence));
+      return all_->listings() - before;
+    };
+    for (int i = 0; i < 1024; ++i) {
+      const std::string name = "once" + std::to_string(i);
+      for (int round = 0; round < 3; ++round) use(name);
+      GrantRequest mine = next_request(alice);
+      mine.name = lock_name(name);
+      Answer<GrantReply> answer;
+      alice.tree->set(Wire::held);
+      alice.store->try_grant(mine, answer.call());
+      switch (trouble) {
+        case Trouble::not_asked:
+          alice.tree->forget_held();
+          break;
+        case Trouble::unanswered:
+          alice.tree->lose_next_answer();
+          break;
+        case Trouble::not_made:
+          alice.tree->refuse_next(Op::create, Code::no_auth);
+          [[fallthrough]];
+        case Trouble::refused:
+          alice.tree->refuse_next(Op::exists, Code::no_auth);
+          break;
+      }
+      alice.tree->let_go();
+      alice.tree->set(Wire::up);
+      EXPECT_EQ(answer.get<Granted>() != nullptr, trouble == Trouble::refused);
+      EXPECT_TRUE(withdraws(alice, mine));
+    }
+    EXPECT_EQ(all_->wanted_watches(), 0U);
+    all_->reap();
+    for (int round = 0; round < 5; ++round) use("shard");
+    EXPECT_EQ(use("shard"), 0U) << "no watch is left for it";
+  }
+}
+
+// It is with the servers, which keep it, though no node was made along with it.
+TEST_F(ZookeeperQuietLines, AWatchThatIsWithTheServersIsCountedWhateverBecameOfTheNode_F087) {
+  Peer alice = open();
+  for (int i = 0; i < 3; ++i) listings_of_one(alice);
+  alice.tree->refuse_next(Op::create, Code::no_auth);
+  unanswered(alice, next_request(alice));
+  EXPECT_EQ(all_->wanted_watches(), 1U);
+  EXPECT_EQ(listings_of_one(alice), 1U);
+  EXPECT_EQ(listings_of_one(alice), 0U);
+}
+
 }  // namespace
 }  // namespace holdfast::store::zookeeper
