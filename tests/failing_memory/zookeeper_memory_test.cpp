@@ -13,6 +13,7 @@
 #include "failing_memory/each_request.hpp"
 #include "failing_memory/failing_memory.hpp"
 #include "integration/zookeeper/lock_bench.hpp"
+#include "store/zookeeper/places.hpp"
 #include "store/zookeeper/quiet_lines.hpp"
 #include "support/effort.hpp"
 
@@ -227,6 +228,47 @@ TEST_F(ZookeeperMemory, AWatchOfAParentThatCannotBeNotedIsGivenUp_F044) {
     memory.stop();
     EXPECT_EQ(all_->wanted_watches(), 0U);
     return memory.failed();
+  });
+}
+
+// Somebody else in this client wants to hear of one of the paths, and goes on to do so.
+TEST_F(ZookeeperMemory, AWatchThatCouldNotBeNotedIsNotCounted_F044) {
+  const std::vector<std::string> paths{"/a_folder_whose_name_takes_memory",
+                                       "/a_cell_whose_name_takes_memory"};
+  test::with_each_request_failing([&](int n, int in_a_row) {
+    all_ = std::make_shared<MemoryEnsemble>(clock_);
+    MemoryTree tree(all_, clock_, kTimeout);
+    WantedWatches watches(tree);
+    Places places({.tree = tree,
+                   .watches = watches,
+                   .clock = clock_,
+                   .loop = loop_,
+                   .look = [](Places::Turn) {},
+                   .clear = [](Places::Turn) {}});
+    for (const std::string& each : paths) {
+      tree.ask({{.op = Op::exists, .path = each, .watch = true}}, kNever, false, 0,
+               [](const Outcome&) {});
+    }
+    watches.want(paths[1]);
+    bool failed = false;
+    places.enter(request(Peer{}, 1), [&](Places::Turn turn) {
+      const auto guard = places.lock();
+      auto wanted = paths;
+      test::FailingMemory memory(n, test::FailingMemory::Whose::this_thread, in_a_row);
+      try {
+        places.watch(turn.place(), std::move(wanted));
+      } catch (const std::bad_alloc&) {
+        // The attempt ends.
+      }
+      memory.stop();
+      failed = memory.failed();
+      places.unwatch(*turn.place());
+    });
+    places.fired(paths[1], Event::data_changed);
+    for (const std::string& each : paths) watches.was_set_for_nobody(each);
+    EXPECT_EQ(all_->wanted_watches_of(paths[0]), 0U);
+    EXPECT_EQ(all_->wanted_watches_of(paths[1]), 1U);
+    return failed;
   });
 }
 

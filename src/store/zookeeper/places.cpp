@@ -209,11 +209,24 @@ std::vector<std::string> Places::condemn(Place& place) {
 void Places::watch(const Ptr& place, std::vector<std::string> paths) {
   if (place->watched == paths) return;
   unwatch(*place);
-  for (const std::string& path : paths) {
-    if (interested_[path].empty()) parts_.watches.want(path);
-    interested_[path].push_back(place);
+  place->watched.reserve(paths.size());
+  for (std::string& path : paths) {
+    note_interest(place, path);
+    place->watched.push_back(std::move(path));
   }
-  place->watched = std::move(paths);
+}
+
+// All of it or, without memory, nothing: what is counted must be what is taken back.
+void Places::note_interest(const Ptr& place, const std::string& path) {
+  const auto [found, is_first] = interested_.try_emplace(path);
+  try {
+    found->second.push_back(place);
+    if (is_first) parts_.watches.want(path);
+  } catch (const std::bad_alloc&) {
+    std::erase(found->second, place);
+    if (is_first) interested_.erase(found);
+    throw;
+  }
 }
 
 void Places::unwatch(Place& place) {

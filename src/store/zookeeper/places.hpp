@@ -154,6 +154,7 @@ class Places {
 
   void run(const Ptr&, Work, Guard);
   void leave(const Ptr&, Task answer);
+  void note_interest(const Ptr&, const std::string& path);
   bool is_to_look(const Place&) const;  // when a watch of its fires
   Wake offer_of(Place&);
   bool offer_into(std::vector<std::pair<OwnerId, Wake>>&, Place&);
