@@ -157,7 +157,7 @@ TEST_F(ZookeeperMemory, WhatIsGivenUpIsTakenAwayAlsoIfThereWasNoMemoryForIt_F044
 }
 
 TEST_F(ZookeeperMemory, ALineIsNotTakenForAQuietOneForLackOfMemory_F044) {
-  const auto granted_fence = [this](Peer& peer, const GrantRequest& mine) {
+  const auto granted_fence = [](Peer& peer, const GrantRequest& mine) {
     const GrantReply reply = ask(peer, mine);
     const auto* const yes = std::get_if<Granted>(&reply);
     return yes != nullptr ? yes->fence : 0;

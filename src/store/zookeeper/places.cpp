@@ -333,8 +333,8 @@ void Places::fired(const std::string& path, Event event) {
       }
     }
   });
-  for (const auto& [owner, wake] : offers) {
-    transport::insist([&] { tell(owner, wake); });
+  for (const auto& each : offers) {
+    transport::insist([&] { tell(each.first, each.second); });
   }
   for (const Ptr& place : looks) {
     try {
