@@ -171,11 +171,10 @@ void PermitAttempt::identified(const Answers& answers) {
     slots_ = slots_in(leases);
     const Reply& size = answers.replies.back();
     const Reply& taken = answers.replies[answers.replies.size() - kQuestions + 1];
-    if (is_refused(size) || is_refused(taken)) {
-      has_nodes(Stage::unknown, std::move(leases), fence.value_or(0));
-      return silent(failure(is_refused(size) ? size : taken, leases_path_));
-    }
-    has_nodes(Stage::waiting, std::move(leases), fence.value_or(0));
+    // In doubt until they are granted, which it may be too late for: the next time they are looked for again.
+    has_nodes(Stage::unknown, std::move(leases), fence.value_or(0));
+    if (is_refused(size)) return silent(failure(size, leases_path_));
+    if (is_refused(taken)) return silent(failure(taken, leases_path_));
     // Another size may have been set before they were taken.
     if (!whole || is_too_many(taken.children.size(), size)) return start_over();
     {
@@ -369,8 +368,8 @@ void PermitAttempt::taken(const Answers& answers) {
     std::vector<std::string> paths;
     for (std::size_t i = 0; i < slots_.size(); ++i) paths.push_back(answers.replies[i].path);
     const auto fence = ground_.fences.of(first.stat.czxid);
-    // In doubt until the size is known: if that is not told they are looked for, and looked at, the next time.
-    has_nodes(size_version_ ? Stage::waiting : Stage::unknown, std::move(paths), fence.value_or(0));
+    // In doubt until the size is known and they are granted: if that fails they are looked for the next time.
+    has_nodes(Stage::unknown, std::move(paths), fence.value_or(0));
     {
       const auto guard = ground_.places.lock();
       place_->slots = slots_;

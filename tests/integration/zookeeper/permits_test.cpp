@@ -471,6 +471,32 @@ TEST_F(ZookeeperPermits, ATakeWhoseSizeIsNotToldIsNoGrantAndLeavesNothingBehind)
   }
 }
 
+// They were taken, and answered too late to count on: whoever asks again is given the same.
+TEST_F(ZookeeperPermits, ATakeThatIsToldTooLateIsFoundAgain) {
+  for (const bool sized : {false, true}) {
+    all_ = std::make_shared<MemoryEnsemble>(clock_);
+    Peer alice = open();
+    make_folders();
+    if (sized) set_size(alice, 0, "2");
+    const GrantRequest one = permits(request(alice, 1), 1, 2);
+    for (int i = 0; i < 2; ++i) {  // taken, and found again
+      alice.tree->set(Wire::held);
+      Answer<GrantReply> answer;
+      alice.store->try_grant(one, answer.call());
+      alice.tree->set_valid_for(Duration::zero());
+      alice.tree->let_go();
+      EXPECT_NE(answer.get<NoAnswer>(), nullptr);
+      alice.tree->set_valid_for(20s);
+      alice.tree->set(Wire::up);
+    }
+    const Granted yes = granted(alice, one);
+    EXPECT_EQ(nodes(kLeases).size(), 1U);
+    EXPECT_TRUE(releases(alice, one, yes.fence));
+    EXPECT_TRUE(nodes(kLeases).empty());
+    EXPECT_TRUE(nodes(kLine).empty());
+  }
+}
+
 // ---- names that are paths ----
 
 TEST_F(ZookeeperPermits, LocksWithinLocksAreFoundAndDoNotMeet) {
