@@ -77,9 +77,9 @@ class RedisWatchesMemory : public testing::Test {
     address.server.endpoint = {"127.0.0.1", server_.port()};
     return address;
   }();
-  const Settings settings_;
-  const test::FastClock clock_;
-  const runtime::BootClock real_clock_;
+  const Settings settings_{};
+  const test::FastClock clock_{};
+  const runtime::BootClock real_clock_{};
   const std::unique_ptr<runtime::EpollLoop> loop_ = *runtime::EpollLoop::start();
   test::FastLoop fast_loop_{*loop_};
   test::SeededRandom random_{1};
