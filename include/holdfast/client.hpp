@@ -23,8 +23,8 @@ namespace holdfast {
 // Guarantees   Holds outlive it: they are renewed until they are released. When the last of a client,
 //              its Mutexes and copies goes, whatever waits ends as Errc::cancelled.
 // Blocking     The last of a client and its Holds waits up to ClientOptions::close_within for
-//              releases under way. In a callback it does not; there exit() waits instead, no more than two seconds
-//              longer, one of them for callbacks to return.
+//              releases under way. In a callback it does not, nor while an answer is to come to what was dropped;
+//              there exit() waits instead, no more than two seconds longer, one of them for callbacks to return.
 // Threads      From any thread. Has two threads of its own: one for time and sockets, one for
 //              callbacks, which starts when the first is needed.
 // After fork   Everything answers Errc::forked in the child, which may connect anew.

@@ -45,7 +45,9 @@ void retire(Machinery* machinery) {
 }  // namespace
 
 std::shared_ptr<runtime::Driver> Machinery::share(std::unique_ptr<Machinery> machinery) {
-  machinery->known.emplace(machinery->callbacks);
+  const auto winds_up = [&driver = *machinery->driver] { return driver.winds_up(); };
+  machinery->known.emplace(runtime::Endings::Life{
+      .callbacks = machinery->callbacks, .winds_up = winds_up, .at_most = machinery->close_within});
   Machinery* const raw = machinery.release();
   return {raw->driver.get(), [raw](runtime::Driver*) { retire(raw); }};
 }

@@ -242,7 +242,11 @@ void Driver::verify(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink, Aske
   }
 }
 
-void Driver::close() { post(core::CloseWanted{}); }
+void Driver::close() {
+  closed_ = true;
+  post(core::CloseWanted{});
+  Endings::closed(parts_.callbacks);
+}
 
 void Driver::answered(store::CallId id, store::GrantReply reply) {
   post(Answered<store::GrantReply>{id, std::move(reply)});
@@ -458,6 +462,15 @@ bool Driver::running_here() const {
 bool Driver::drained() {
   const std::lock_guard lock(mu_);
   return engine_.drained();
+}
+
+// In this order: whoever brings the end of an operation is in here before it is nobody's any more, and until it is.
+bool Driver::winds_up() {
+  const auto operations = [this] {
+    const std::lock_guard lock(ops_mu_);
+    return ops_.size();
+  };
+  return closed_ && (!drained() || operations() != 0 || visits_ != 0);
 }
 
 void Driver::shut_down(Duration limit) {

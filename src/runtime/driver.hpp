@@ -83,7 +83,8 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void release(core::HoldCellPtr);
   void release(core::HoldCellPtr, std::shared_ptr<VoidSink>, Asker);
   void verify(core::HoldCellPtr, std::shared_ptr<VoidSink>, Asker);
-  void close();  // what waits ends as cancelled; holds stay
+  void
+  close();  // what waits ends as cancelled; holds stay. Nobody asks for anything new from here on
 
   // For questions that the engine has no part in: see StoreQuestion.
   store::Store& store() { return *parts_.store; }
@@ -114,6 +115,9 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void shut_down(Duration limit);
   bool drained();  // nothing is on its way out of the store
   bool running_here() const;
+  // Closed, and something is under way still: an answer, or what that leads to. Whoever brings it may be the last that
+  // has this Driver. Takes its mutexes.
+  bool winds_up();
 
  private:
   struct Frame;
@@ -167,6 +171,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   store::ClientId client_;
   std::atomic<core::OpId> last_op_{0};
   std::atomic<int> visits_{0};  // threads in post(); those of a store hold no reference
+  std::atomic<bool> closed_{false};
 
   std::mutex mu_;  // guards the engine, and what is below up to the next mutex
   core::Engine engine_;

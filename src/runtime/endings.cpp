@@ -10,6 +10,7 @@
 #include <iterator>
 #include <list>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -36,19 +37,45 @@ struct Running {
   bool awaited = false;  // by the thread that exits
 };
 
+// A client, and while the process exits, if it is waited for:
 struct Client {
-  const CallbackThread& callbacks;
-  std::uint64_t mark = 0;  // how many tasks it had been given when the process began to exit
+  Endings::Life life;
+  bool awaited = false;
+  bool winds_up = false;  // when that was asked last
+  Steady::time_point winds_up_until{};
+  std::uint64_t mark = 0;  // how many tasks its callbacks had been given when it wound up no more
+  Steady::time_point callbacks_until{};
 
-  bool is_past_mark() const { return callbacks.gone() >= mark || callbacks.on_this_thread(); }
+  void await(Steady::time_point now);
+  bool has_let_go(Steady::time_point now);
 };
 
 std::atomic<void*> g_current{nullptr};  // Endings::State*
 std::atomic<bool> g_registered{false};
 
 // kForever would overflow.
-Steady::time_point after(Duration length) {
-  return Steady::now() + std::min<Duration>(length, std::chrono::years(1));
+Steady::time_point at(Steady::time_point begin, Duration length) {
+  return begin + std::min<Duration>(length, std::chrono::years(1));
+}
+Steady::time_point after(Duration length) { return at(Steady::now(), length); }
+
+void Client::await(Steady::time_point now) {
+  awaited = true;
+  winds_up = true;  // it may have done so until now
+  winds_up_until = at(now, life.at_most);
+}
+
+// Those that wind up come to an end, which may be told to their callbacks. Those that others can use still are not
+// waited for, but for what their callbacks have to do now: there may be no end of it.
+bool Client::has_let_go(Steady::time_point now) {
+  if (!awaited) return true;
+  if (winds_up) {
+    winds_up = now < winds_up_until && life.winds_up();
+    if (winds_up) return false;
+    mark = life.callbacks.posted();
+    callbacks_until = now + kLettingGo;
+  }
+  return life.callbacks.gone() >= mark || life.callbacks.on_this_thread() || now >= callbacks_until;
 }
 
 }  // namespace
@@ -68,6 +95,7 @@ struct Endings::State {
   std::list<Client> clients;
   std::optional<Steady::time_point> exiting{};  // since when
   std::thread::id exits_on{};
+  bool have_let_go = false;  // guests, callbacks and clients, at the exit
 
   void note(bool& done) {
     const std::lock_guard lock(mutex);
@@ -76,6 +104,7 @@ struct Endings::State {
   }
   void reap();
   void exit();
+  void settle(const Callbacks&);
   void let_them_go(std::unique_lock<std::mutex>&);
   void wait_for(std::unique_lock<std::mutex>&, Running&);
 };
@@ -91,8 +120,11 @@ Endings::State& Endings::here() {
   void* before = g_current.load();
   if (State* const state = current()) return *state;
   auto mine = std::make_unique<State>();
+  if (!g_registered.exchange(true) && std::atexit(&Endings::wait_at_exit) != 0) {
+    g_registered = false;
+    throw std::bad_alloc();
+  }
   if (!g_current.compare_exchange_strong(before, mine.get())) return *static_cast<State*>(before);
-  if (!g_registered.exchange(true)) std::atexit(&Endings::wait_at_exit);
   return *mine.release();
 }
 
@@ -105,7 +137,10 @@ void Endings::begin(Ending wanted) {
   fresh.push_back({.callbacks = wanted.callbacks, .until = after(wanted.at_most)});
   const auto ending = fresh.begin();
   std::unique_lock lock(state.mutex);
-  ending->late = state.exiting && Steady::now() - *state.exiting > kLettingGo;
+  if (state.exiting) {
+    ending->late = state.have_let_go && Steady::now() - *state.exiting > kLettingGo;
+    ending->until = std::min(ending->until, at(*state.exiting + kLettingGo, wanted.at_most));
+  }
   ending->thread = transport::start_quiet_thread(
       "holdfast-end", [&state, ending, work = std::move(wanted)]() mutable {
         std::exchange(work.give_back, Task())();
@@ -154,10 +189,9 @@ struct Endings::Known::Place {
   std::list<Client>::iterator at;
 };
 
-Endings::Known::Known(const CallbackThread& callbacks)
-    : place_(std::make_unique<Place>(Place{here(), {}})) {
+Endings::Known::Known(Life life) : place_(std::make_unique<Place>(Place{here(), {}})) {
   std::list<Client> fresh;
-  fresh.push_back({callbacks});
+  fresh.push_back({std::move(life)});
   place_->at = fresh.begin();
   const std::lock_guard lock(place_->state.mutex);
   place_->state.clients.splice(place_->state.clients.end(), fresh);
@@ -179,28 +213,46 @@ void Endings::State::exit() {
   std::unique_lock lock(mutex);
   exiting = Steady::now();
   exits_on = std::this_thread::get_id();
+  for (Client& each : clients) each.await(*exiting);
   let_them_go(lock);
+  have_let_go = true;
   for (auto each = endings.begin(); each != endings.end() && !each->late; ++each) {
     wait_for(lock, *each);
   }
 }
 
+void Endings::closed(const Callbacks& callbacks) {
+  if (State* const state = current()) state->settle(callbacks);
+}
+
+void Endings::State::settle(const Callbacks& callbacks) {
+  std::unique_lock lock(mutex);
+  if (!have_let_go || exits_on != std::this_thread::get_id()) return;
+  const auto is_its = [&](const Client& each) { return &each.life.callbacks == &callbacks; };
+  const auto client = std::find_if(clients.begin(), clients.end(), is_its);
+  if (client == clients.end()) return;
+  for (Client& each : clients) each.awaited = false;
+  client->await(Steady::now());
+  let_them_go(lock);
+}
+
 // They are on their way out, so there is nobody to tell when they are gone.
 void Endings::State::let_them_go(std::unique_lock<std::mutex>& lock) {
+  const Steady::time_point soon = after(kLettingGo);
   const std::atomic<int>& guests_here = guests[turn++ % 2];
-  for (Client& each : clients) each.mark = each.callbacks.posted();
-  const auto gone = [&] {
-    return guests_here == 0 && std::all_of(clients.begin(), clients.end(),
-                                           [](const Client& each) { return each.is_past_mark(); });
-  };
-  while (!gone() && Steady::now() - *exiting < kLettingGo) {
+  for (;;) {
+    const Steady::time_point now = Steady::now();
+    bool gone = guests_here == 0 || now >= soon;
+    for (Client& each : clients) gone &= each.has_let_go(now);
+    if (gone) return;
     changed.wait_for(lock, std::chrono::microseconds(50));
   }
 }
 
 // One whose time is up is left to itself. One that may be waiting for this very thread has given back by then all that
-// it had.
+// it had. What a client is given to keep may end the process when it goes, on the very thread of that end.
 void Endings::State::wait_for(std::unique_lock<std::mutex>& lock, Running& ending) {
+  if (ending.thread.get_id() == std::this_thread::get_id()) return;
   ending.awaited = true;
   const bool awaits_us = ending.callbacks != nullptr && ending.callbacks == CallbackThread::here();
   changed.wait_until(lock, ending.until,

@@ -82,7 +82,7 @@ TEST_F(EndingsTest, TheProcessWaitsForGuestsFirst_F038) {
       {
         std::atexit(tell_whether_it_waited);
         const CallbackThread callbacks;
-        const Endings::Known client(callbacks);
+        const Endings::Known client({callbacks});
         const Signal came;
         std::thread([came] {
           const auto guest = std::make_unique<Endings::Guest>();
@@ -104,7 +104,7 @@ TEST_F(EndingsTest, AndForCallbacks_F038) {
       {
         std::atexit(tell_whether_it_waited);
         CallbackThread callbacks;
-        const Endings::Known client(callbacks);
+        const Endings::Known client({callbacks});
         const Signal came;
         callbacks.post([came] {
           came.give();
@@ -123,9 +123,67 @@ TEST_F(EndingsTest, ButNotForAGuestThatStays_F038) {
   EXPECT_EXIT(
       {
         const CallbackThread callbacks;
-        const Endings::Known client(callbacks);
+        const Endings::Known client({callbacks});
         const Endings::Guest guest;
         std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// What a client has under way has it, too, when nobody else has; and what that leads to may be told to its callbacks.
+TEST_F(EndingsTest, AndForAClientThatWindsUp_F038) {
+  EXPECT_EXIT(
+      {
+        std::atexit(tell_whether_it_waited);
+        CallbackThread callbacks;
+        std::atomic<bool> under_way{true};
+        const Endings::Known client(
+            {.callbacks = callbacks, .winds_up = [&] { return under_way.load(); }, .at_most = 1h});
+        std::thread([&] {
+          const bool exiting = g_exiting.comes();
+          let_it_come_so_far();
+          callbacks.post([exiting] {
+            let_it_come_so_far();
+            begin([exiting] { g_waited = exiting; }, kForever);
+          });
+          under_way = false;
+        }).detach();
+        std::atexit([] { g_exiting.give(); });
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(EndingsTest, ButNotForOneThatComesToNoEnd_F038) {
+  EXPECT_EXIT(
+      {
+        const CallbackThread callbacks;
+        const Endings::Known client(
+            {.callbacks = callbacks, .winds_up = [] { return true; }, .at_most = 1ms});
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// What is older than the first client goes when the process has waited for the others.
+TEST_F(EndingsTest, OneThatIsLetGoOfLaterIsWaitedForThen_F038) {
+  EXPECT_EXIT(
+      {
+        static CallbackThread& callbacks = *new CallbackThread;
+        static std::atomic<bool> under_way{false};
+        std::atexit(tell_whether_it_waited);
+        std::atexit([] {
+          under_way = true;
+          std::thread([] {
+            let_it_come_so_far();
+            g_waited = true;
+            under_way = false;
+          }).detach();
+          Endings::closed(callbacks);
+        });
+        new Endings::Known(
+            {.callbacks = callbacks, .winds_up = [] { return under_way.load(); }, .at_most = 1h});
+        std::exit(1);
       },
       testing::ExitedWithCode(0), "");
 }
@@ -137,7 +195,7 @@ TEST_F(EndingsTest, NorForGuestsThatComeMeanwhile_F038) {
         static std::chrono::steady_clock::time_point begun;
         std::atexit([] { std::_Exit(std::chrono::steady_clock::now() - begun < 1s ? 0 : 2); });
         const CallbackThread callbacks;
-        const Endings::Known client(callbacks);
+        const Endings::Known client({callbacks});
         const Signal came;
         std::thread([came] {
           bool told = false;
@@ -164,7 +222,7 @@ TEST_F(EndingsTest, NorForCallbacksThatComeMeanwhile_F038) {
         static std::chrono::steady_clock::time_point begun;
         std::atexit([] { std::_Exit(std::chrono::steady_clock::now() - begun < 1s ? 0 : 2); });
         CallbackThread callbacks;
-        const Endings::Known client(callbacks);
+        const Endings::Known client({callbacks});
         post_another(callbacks);
         begun = std::chrono::steady_clock::now();
         std::exit(1);
@@ -193,6 +251,16 @@ TEST_F(EndingsTest, NorForWhatWaitsForTheThreadThatExits_F038) {
                         .at_most = kForever});
         std::atexit([] { g_exiting.give(); });
         callbacks.post([] { std::exit(1); });
+        std::promise<void>().get_future().wait();
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// With a client goes what it was given to keep, which may be somebody who ends the process.
+TEST_F(EndingsTest, NorForItselfIfTheProcessExitsInIt_F038) {
+  EXPECT_EXIT(
+      {
+        begin([] { std::exit(0); }, kForever);
         std::promise<void>().get_future().wait();
       },
       testing::ExitedWithCode(0), "");
@@ -279,7 +347,7 @@ TEST_F(EndingsTest, AChildMayBeForkedAtAnyMoment_F023_F038) {
     busy.emplace_back([&] {
       while (!enough) {
         const CallbackThread callbacks;
-        const Endings::Known client(callbacks);
+        const Endings::Known client({callbacks});
         begin(nothing(), 1s);
       }
     });
@@ -287,7 +355,7 @@ TEST_F(EndingsTest, AChildMayBeForkedAtAnyMoment_F023_F038) {
   for (int i = 0; i < 200 && !HasFailure(); ++i) {
     EXPECT_TRUE(test::holds_in_child([]() -> bool {
       const CallbackThread callbacks;
-      const Endings::Known client(callbacks);
+      const Endings::Known client({callbacks});
       begin(nothing(), 1s);
       std::exit(0);
     }));

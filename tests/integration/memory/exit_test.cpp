@@ -13,6 +13,7 @@
 #include "api/machinery.hpp"
 #include "holdfast/holdfast.hpp"
 #include "support/soon.hpp"
+#include "support/switchable_store.hpp"
 #include "support/test_client.hpp"
 
 namespace holdfast::test {
@@ -31,7 +32,8 @@ std::atomic<bool> g_ended{false};
 // Is told that its time is up, by a store that answers on the very thread that asks, and stays there.
 class Lingers final : public runtime::AcquireSink {
  public:
-  explicit Lingers(Signal came) : came_(std::move(came)) {}
+  explicit Lingers(Signal came, std::shared_ptr<runtime::Driver> client = nullptr)
+      : came_(std::move(came)), client_(std::move(client)) {}
   void acquired(Result<core::HoldCellPtr>) override {
     came_.give();
     static_cast<void>(g_exiting.comes());
@@ -40,6 +42,7 @@ class Lingers final : public runtime::AcquireSink {
 
  private:
   const Signal came_;
+  const std::shared_ptr<runtime::Driver> client_;  // if it has it, too
 };
 
 // Goes with its client.
@@ -48,6 +51,8 @@ struct Witness final : Observer {
   void on_event(const LockEvent&) override {}
 };
 
+SwitchableStore* g_link = nullptr;  // of the client that was made last
+
 std::shared_ptr<runtime::Driver> client_with(std::shared_ptr<Observer> observer) {
   auto machinery = std::make_unique<detail::Machinery>();
   machinery->close_within = 10s;
@@ -55,11 +60,21 @@ std::shared_ptr<runtime::Driver> client_with(std::shared_ptr<Observer> observer)
   OpenedClient opened = open_by_url("memory:exit", machinery->clock, *machinery->loop);
   auto settings = detail::engine_settings({}, {.host = "host", .pid = 1, .program = "test"},
                                           opened.id, opened.store->capabilities());
+  auto store = std::make_unique<SwitchableStore>(std::move(opened.store));
+  g_link = store.get();
   machinery->driver = std::make_unique<runtime::Driver>(
       std::move(settings),
       runtime::DriverParts{machinery->clock, *machinery->loop, machinery->callbacks,
-                           machinery->random, std::move(opened.store), std::move(observer)});
+                           machinery->random, std::move(store), std::move(observer)});
   return detail::Machinery::share(std::move(machinery));
+}
+
+core::AcquireWanted lock_wanted() {
+  core::AcquireWanted wanted;
+  wanted.name = store::LockName::checked("lock").value();
+  wanted.wait = kForever;
+  wanted.lease = 30s;
+  return wanted;
 }
 
 TEST_F(Exit, WaitsForAClientThatItsLoopHasLast_F038) {
@@ -70,14 +85,29 @@ TEST_F(Exit, WaitsForAClientThatItsLoopHasLast_F038) {
         const Client other = connect("memory:exit").value();
         const Hold held = other.mutex("lock").acquire().value();
         const Signal came;
-        core::AcquireWanted wanted;
-        wanted.name = store::LockName::checked("lock").value();
-        wanted.wait = kForever;
-        wanted.lease = 30s;
-        const core::OpId op = driver->acquire(std::move(wanted), std::make_shared<Lingers>(came));
+        const core::OpId op = driver->acquire(lock_wanted(), std::make_shared<Lingers>(came));
         driver->give_up_at(op, driver->now() + 20ms);
         if (!came.comes()) std::_Exit(3);
         driver.reset();
+        std::atexit([] { g_exiting.give(); });
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// Nobody else has it any more, and the thread that brings the answer is none of its own.
+TEST_F(Exit, WaitsForAClientThatAnAnswerHasLast_F035_F038) {
+  EXPECT_EXIT(
+      {
+        std::atexit([] { std::_Exit(g_ended ? 0 : 2); });
+        auto driver = client_with(std::make_shared<Witness>());
+        g_link->set(Link::late);
+        const Signal came;
+        driver->acquire(lock_wanted(), std::make_shared<Lingers>(came, driver));
+        driver->close();
+        driver.reset();
+        std::thread([] { g_link->let_one_go(); }).detach();
+        if (!came.comes()) std::_Exit(3);
         std::atexit([] { g_exiting.give(); });
         std::exit(1);
       },
