@@ -83,8 +83,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void release(core::HoldCellPtr);
   void release(core::HoldCellPtr, std::shared_ptr<VoidSink>, Asker);
   void verify(core::HoldCellPtr, std::shared_ptr<VoidSink>, Asker);
-  void
-  close();  // what waits ends as cancelled; holds stay. Nobody asks for anything new from here on
+  void close();  // what waits ends as cancelled; holds stay. Nobody asks for more
 
   // For questions that the engine has no part in: see StoreQuestion.
   store::Store& store() { return *parts_.store; }
