@@ -38,9 +38,11 @@ Task waits_for_the_exit() {
   return [] { g_waited = g_exiting.comes(); };
 }
 
-// Without a wait the process would be gone by then.
+// Without a wait the process would be gone by then. Not so many turns, of which each may be long on a busy machine: there
+// is a second for all of it.
 void let_it_come_so_far() {
-  for (int i = 0; i < 1'000; ++i) std::this_thread::yield();
+  const auto end = std::chrono::steady_clock::now() + 20ms;
+  while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
 }
 
 void begin(Task end, Duration at_most) {
