@@ -25,6 +25,7 @@ namespace holdfast {
 // Blocking     The last of a client and its Holds waits up to ClientOptions::close_within for
 //              releases under way. In a callback it does not, nor while an answer is to come to what was dropped;
 //              there exit() waits instead, no more than two seconds longer, one of them for callbacks to return.
+//              A callback to come that has a Client or a Mutex keeps the client: exit() does not wait for that.
 // Threads      From any thread. Has two threads of its own: one for time and sockets, one for
 //              callbacks, which starts when the first is needed.
 // After fork   Everything answers Errc::forked in the child, which may connect anew.

@@ -4,6 +4,7 @@
 
 #include "api/client_handle.hpp"
 #include "api/errors.hpp"
+#include "runtime/endings.hpp"
 #include "runtime/fork_word.hpp"
 #include "runtime/store_question.hpp"
 
@@ -12,7 +13,11 @@ namespace holdfast {
 namespace detail {
 
 ClientHandle::~ClientHandle() {
-  if (!forked()) driver_->close();
+  if (forked()) return;
+  const runtime::Callbacks* const callbacks = driver_->callbacks();
+  driver_->close();
+  driver_.reset();  // which has waited, if it was the last one
+  runtime::Endings::closed(callbacks);
 }
 
 bool ClientHandle::forked() const { return !runtime::ForkWord::is_current(generation_); }

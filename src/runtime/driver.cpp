@@ -80,11 +80,15 @@ class Driver::Visit {
   std::atomic<int>& visits_;
 };
 
-// For whoever has no reference of its own. The one it is lent may become the last.
+// For whoever has no reference of its own. The one it is lent may become the last, and ends during the visit.
 template <class F>
 void Driver::come_in(const std::weak_ptr<Driver>& driver, const F& f) {
   const Endings::Guest guest;
-  if (const auto here = driver.lock()) f(*here);
+  auto here = driver.lock();
+  if (!here) return;
+  const Visit visit(*here);
+  f(*here);
+  here.reset();
 }
 
 template <class Event>
@@ -245,7 +249,6 @@ void Driver::verify(core::HoldCellPtr hold, std::shared_ptr<VoidSink> sink, Aske
 void Driver::close() {
   closed_ = true;
   post(core::CloseWanted{});
-  Endings::closed(parts_.callbacks);
 }
 
 void Driver::answered(store::CallId id, store::GrantReply reply) {
@@ -464,13 +467,23 @@ bool Driver::drained() {
   return engine_.drained();
 }
 
-// In this order: whoever brings the end of an operation is in here before it is nobody's any more, and until it is.
+// In this order: whoever brings the end of an acquire is in here before that is nobody's any more, and until it is.
 bool Driver::winds_up() {
-  const auto operations = [this] {
-    const std::lock_guard lock(ops_mu_);
-    return ops_.size();
-  };
-  return closed_ && (!drained() || operations() != 0 || visits_ != 0);
+  if (!closed_) return false;
+  {
+    const std::lock_guard lock(mu_);
+    if (shut_) return false;
+    if (!engine_.drained()) return true;
+  }
+  return has_acquires() || visits_ != 0;
+}
+
+// Others have a thread that waits for them, and has the driver.
+bool Driver::has_acquires() {
+  const std::lock_guard lock(ops_mu_);
+  return std::any_of(ops_.begin(), ops_.end(), [](const auto& entry) {
+    return std::holds_alternative<std::shared_ptr<AcquireSink>>(entry.second);
+  });
 }
 
 void Driver::shut_down(Duration limit) {

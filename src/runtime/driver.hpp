@@ -100,6 +100,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
 
   // Runs user code where the user wants it.
   void call_back(Task);
+  const Callbacks* callbacks() const { return &parts_.callbacks; }
   // The same for what somebody waits for: if there is no memory, as soon as there is.
   template <class F>
   void surely_call_back(const F& f) {
@@ -114,8 +115,8 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   void shut_down(Duration limit);
   bool drained();  // nothing is on its way out of the store
   bool running_here() const;
-  // Closed, and something is under way still: an answer, or what that leads to. Whoever brings it may be the last that
-  // has this Driver. Takes its mutexes.
+  // Closed, and something that nobody waits for is under way still: an answer, or what that leads to. Whoever brings it
+  // may be the last that has this Driver. Takes its mutexes.
   bool winds_up();
 
  private:
@@ -142,6 +143,7 @@ class Driver final : public std::enable_shared_from_this<Driver>,
   bool clocks_disagree();
   void wake_up(core::ClaimNo, const store::Wake&);
   core::OpId new_op(AnySink);
+  bool has_acquires();
   void let_look(Sink&);
   template <class S>
   std::shared_ptr<S> take_sink(core::OpId);

@@ -66,16 +66,17 @@ void Client::await(Steady::time_point now) {
 }
 
 // Those that wind up come to an end, which may be told to their callbacks. Those that others can use still are not
-// waited for, but for what their callbacks have to do now: there may be no end of it.
+// waited for, but for what their callbacks have to do now: there may be no end of it. One of these may let go of the
+// client, which is seen only if that is looked at after the callback was seen to be over.
 bool Client::has_let_go(Steady::time_point now) {
   if (!awaited) return true;
-  if (winds_up) {
-    winds_up = now < winds_up_until && life.winds_up();
-    if (winds_up) return false;
-    mark = life.callbacks.posted();
-    callbacks_until = now + kLettingGo;
-  }
-  return life.callbacks.gone() >= mark || life.callbacks.on_this_thread() || now >= callbacks_until;
+  const bool called_back = life.callbacks.gone() >= mark || life.callbacks.on_this_thread();
+  const bool wound_up = std::exchange(winds_up, now < winds_up_until && life.winds_up());
+  if (winds_up) return false;
+  if (!wound_up) return called_back || now >= callbacks_until;
+  mark = life.callbacks.posted();
+  callbacks_until = now + kLettingGo;
+  return false;
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ struct Endings::State {
   }
   void reap();
   void exit();
-  void settle(const Callbacks&);
+  void settle(const Callbacks*);
   void let_them_go(std::unique_lock<std::mutex>&);
   void wait_for(std::unique_lock<std::mutex>&, Running&);
 };
@@ -137,7 +138,8 @@ void Endings::begin(Ending wanted) {
   fresh.push_back({.callbacks = wanted.callbacks, .until = after(wanted.at_most)});
   const auto ending = fresh.begin();
   std::unique_lock lock(state.mutex);
-  if (state.exiting) {
+  const bool on_the_spot = state.exiting && state.exits_on == std::this_thread::get_id();
+  if (state.exiting && !on_the_spot) {
     ending->late = state.have_let_go && Steady::now() - *state.exiting > kLettingGo;
     ending->until = std::min(ending->until, at(*state.exiting + kLettingGo, wanted.at_most));
   }
@@ -149,7 +151,7 @@ void Endings::begin(Ending wanted) {
         state.note(ending->over);
       });
   state.endings.splice(state.endings.end(), fresh);
-  if (state.exiting && state.exits_on == std::this_thread::get_id()) state.wait_for(lock, *ending);
+  if (on_the_spot) state.wait_for(lock, *ending);
 }
 
 // Not detached when they are over: a library that is unloaded must not lose the ground under them.
@@ -221,14 +223,14 @@ void Endings::State::exit() {
   }
 }
 
-void Endings::closed(const Callbacks& callbacks) {
+void Endings::closed(const Callbacks* callbacks) {
   if (State* const state = current()) state->settle(callbacks);
 }
 
-void Endings::State::settle(const Callbacks& callbacks) {
+void Endings::State::settle(const Callbacks* callbacks) {
   std::unique_lock lock(mutex);
   if (!have_let_go || exits_on != std::this_thread::get_id()) return;
-  const auto is_its = [&](const Client& each) { return &each.life.callbacks == &callbacks; };
+  const auto is_its = [&](const Client& each) { return &each.life.callbacks == callbacks; };
   const auto client = std::find_if(clients.begin(), clients.end(), is_its);
   if (client == clients.end()) return;
   for (Client& each : clients) each.awaited = false;

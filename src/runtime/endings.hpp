@@ -76,10 +76,10 @@ class Endings {
     const std::unique_ptr<Place> place_;
   };
 
-  // Nobody can ask the client with these callbacks for anything any more.
+  // Nobody can ask the client with these callbacks for anything any more, if it is still there.
   //
   // Blocking   Only on the thread that exits, when exit() has waited already: then for this one.
-  static void closed(const Callbacks&);
+  static void closed(const Callbacks*);
 
  private:
   static State* current() noexcept;

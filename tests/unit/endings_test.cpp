@@ -156,6 +156,34 @@ TEST_F(EndingsTest, AndForAClientThatWindsUp_F038) {
       testing::ExitedWithCode(0), "");
 }
 
+// The callback has it last, and asks it for something yet that it does not wait for.
+TEST_F(EndingsTest, AndForAClientThatACallbackLetsGoOf_F038) {
+  EXPECT_EXIT(
+      {
+        std::atexit(tell_whether_it_waited);
+        CallbackThread callbacks;
+        std::atomic<bool> under_way{false};
+        const Endings::Known client(
+            {.callbacks = callbacks, .winds_up = [&] { return under_way.load(); }, .at_most = 1h});
+        const Signal came;
+        callbacks.post([&] {
+          came.give();
+          const bool exiting = g_exiting.comes();
+          let_it_come_so_far();
+          under_way = true;
+          std::thread([&, exiting] {
+            let_it_come_so_far();
+            begin([exiting] { g_waited = exiting; }, kForever);
+            under_way = false;
+          }).detach();
+        });
+        if (!came.comes()) std::_Exit(3);
+        std::atexit([] { g_exiting.give(); });
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST_F(EndingsTest, ButNotForOneThatComesToNoEnd_F038) {
   EXPECT_EXIT(
       {
@@ -181,7 +209,7 @@ TEST_F(EndingsTest, OneThatIsLetGoOfLaterIsWaitedForThen_F038) {
             g_waited = true;
             under_way = false;
           }).detach();
-          Endings::closed(callbacks);
+          Endings::closed(&callbacks);
         });
         new Endings::Known(
             {.callbacks = callbacks, .winds_up = [] { return under_way.load(); }, .at_most = 1h});

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "api/engine_settings.hpp"
 #include "api/machinery.hpp"
 #include "holdfast/holdfast.hpp"
+#include "runtime/endings.hpp"
 #include "support/soon.hpp"
 #include "support/switchable_store.hpp"
 #include "support/test_client.hpp"
@@ -26,7 +28,10 @@ class Exit : public testing::Test {
   Exit() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
+using Steady = std::chrono::steady_clock;
+
 const Signal g_exiting;
+Steady::time_point g_begun;
 std::atomic<bool> g_ended{false};
 
 // When all handlers have run. ThreadSanitizer looks for threads that nobody has joined, and where others go on there is
@@ -128,8 +133,7 @@ struct Watcher final : Observer {
 TEST_F(Exit, IsNotHeldUpByThreadsAtWork_F038) {
   EXPECT_EXIT(
       {
-        static std::chrono::steady_clock::time_point begun;
-        std::atexit([] { std::_Exit(std::chrono::steady_clock::now() - begun < 1s ? 0 : 2); });
+        std::atexit([] { std::_Exit(Steady::now() - g_begun < 1s ? 0 : 2); });
         static const Client& client =
             *new Client(connect("memory:", {.observer = std::make_shared<Watcher>()}).value());
         const Signal works;
@@ -143,7 +147,75 @@ TEST_F(Exit, IsNotHeldUpByThreadsAtWork_F038) {
           }).detach();
         }
         if (!works.comes()) std::_Exit(3);
-        begun = std::chrono::steady_clock::now();
+        g_begun = Steady::now();
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// All that is left of a client; g_link is its link.
+Hold hold_without_client(ClientOptions options) {
+  const LinkedClient linked =
+      connect_linked(std::make_shared<store::MemoryServer>(), std::move(options));
+  g_link = linked.link;
+  return linked.client.mutex("lock").acquire().value();
+}
+
+// Nobody let go of what it is asked for: another thread has the Hold, and waits.
+TEST_F(Exit, IsNotHeldUpByWhatSomebodyElseAsksAHold_F038) {
+  EXPECT_EXIT(
+      {
+        std::atexit([] { std::_Exit(Steady::now() - g_begun < 3s ? 0 : 2); });
+        static const Hold& held =
+            *new Hold(hold_without_client({.answer_within = 1min, .close_within = 1min}));
+        g_link->set(Link::late);
+        std::thread([] { static_cast<void>(held.verify()); }).detach();
+        if (!eventually([] { return g_link->kept() != 0; })) std::_Exit(3);
+        g_begun = Steady::now();
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// Older than the first client, and so let go of when the process has waited for the others.
+std::optional<Client> g_client;
+std::optional<Hold> g_hold;
+
+TEST_F(Exit, WaitsOnceForAStoreThatSaysNothingMore_F038) {
+  EXPECT_EXIT(
+      {
+        std::atexit([] { std::_Exit(Steady::now() - g_begun < 3500ms ? 0 : 2); });
+        std::atexit([] {
+          g_hold.reset();
+          g_client.reset();
+        });
+        LinkedClient linked =
+            connect_linked(std::make_shared<store::MemoryServer>(), {.close_within = 2s});
+        g_client.emplace(std::move(linked.client));
+        g_hold.emplace(g_client->mutex("lock").acquire().value());
+        linked.link->set(Link::paused);
+        g_begun = Steady::now();
+        std::exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// A callback of its ends the process, and statics that go before it take their time.
+TEST_F(Exit, WaitsForWhatItLetsGoOfLateAsForTheRest_F038) {
+  EXPECT_EXIT(
+      {
+        std::atexit([] { std::_Exit(g_ended ? 0 : 2); });
+        std::atexit([] {
+          std::this_thread::sleep_for(2500ms);
+          runtime::Endings::begin({.give_back =
+                                       [] {
+                                         std::this_thread::sleep_for(50ms);
+                                         g_ended = true;
+                                       },
+                                   .end = [] {},
+                                   .at_most = 1s});
+        });
+        const Client client = connect("memory:").value();
         std::exit(1);
       },
       testing::ExitedWithCode(0), "");

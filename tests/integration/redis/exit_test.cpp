@@ -25,20 +25,25 @@ TEST(RedisTlsExit, WhatIsStaticIsGivenBackOverTls_F038) {
   EXPECT_TRUE(looks.inspect("held").value().empty());
 }
 
+// A busy machine may take long for it.
+Client connect_patiently(const std::string& url) {
+  return connect(url, {.close_within = kSoon}).value();
+}
+
 // Return from main() before there is an answer, when nobody but the question itself has the client any more.
 const Role kDropper("drops what it asked", [](Parent&, const Words& arguments) {
-  const Client client = connect(arguments.front()).value();
+  const Client client = connect_patiently(arguments.front());
   const auto dropped = client.mutex("held").async_acquire();
 });
 const Role kLeaver("leaves it to a callback", [](Parent&, const Words& arguments) {
-  const Client client = connect(arguments.front()).value();
+  const Client client = connect_patiently(arguments.front());
   client.mutex("held").async_acquire().then([](const Result<Hold>&) {});
 });
 // The same client is older than the handler that waits at the exit.
 const Role kStaticDropper("drops what it asked, last", [](Parent&, const Words& arguments) {
   static std::optional<Client> client;
   static std::optional<Pending<Hold>> asked;
-  client.emplace(connect(arguments.front()).value());
+  client.emplace(connect_patiently(arguments.front()));
   asked.emplace(client->mutex("held").async_acquire());
 });
 
