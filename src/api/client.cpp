@@ -14,7 +14,7 @@ namespace detail {
 
 ClientHandle::~ClientHandle() {
   if (forked()) return;
-  const runtime::Callbacks* const callbacks = driver_->callbacks();
+  const void* const callbacks = driver_->callbacks_id();
   driver_->close();
   driver_.reset();  // which has waited, if it was the last one
   runtime::Endings::closed(callbacks);

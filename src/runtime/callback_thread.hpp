@@ -28,7 +28,7 @@ class CallbackThread final : public Callbacks {
 
   void post(Task) override;
   bool on_this_thread() const override;
-  const void* id() const { return state_.get(); }
+  const void* id() const override { return state_.get(); }
   static const void* here();  // the id of the one on whose thread this is called, or null
 
   void stop();

@@ -14,6 +14,8 @@ class Callbacks {
   virtual ~Callbacks() = default;
   virtual void post(Task) = 0;
   virtual bool on_this_thread() const = 0;
+  // Tells them from others, also from what comes where they were.
+  virtual const void* id() const { return this; }
 };
 
 }  // namespace holdfast::runtime

@@ -100,12 +100,12 @@ class Driver final : public std::enable_shared_from_this<Driver>,
 
   // Runs user code where the user wants it.
   void call_back(Task);
-  const Callbacks* callbacks() const { return &parts_.callbacks; }
   // The same for what somebody waits for: if there is no memory, as soon as there is.
   template <class F>
   void surely_call_back(const F& f) {
     transport::insist([&] { call_back(Task(f)); });
   }
+  const void* callbacks_id() const { return parts_.callbacks.id(); }
 
   TimePoint now() const { return parts_.clock.now(); }
   WallTime wall_now() const { return parts_.clock.wall_now(); }

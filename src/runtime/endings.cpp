@@ -105,7 +105,7 @@ struct Endings::State {
   }
   void reap();
   void exit();
-  void settle(const Callbacks*);
+  void settle(const void* callbacks);
   void let_them_go(std::unique_lock<std::mutex>&);
   void wait_for(std::unique_lock<std::mutex>&, Running&);
 };
@@ -223,19 +223,22 @@ void Endings::State::exit() {
   }
 }
 
-void Endings::closed(const Callbacks* callbacks) {
+void Endings::closed(const void* callbacks) {
   if (State* const state = current()) state->settle(callbacks);
 }
 
-void Endings::State::settle(const Callbacks* callbacks) {
+// If it is not there any more, its end may still go on.
+void Endings::State::settle(const void* callbacks) {
   std::unique_lock lock(mutex);
   if (!have_let_go || exits_on != std::this_thread::get_id()) return;
-  const auto is_its = [&](const Client& each) { return &each.life.callbacks == callbacks; };
-  const auto client = std::find_if(clients.begin(), clients.end(), is_its);
-  if (client == clients.end()) return;
-  for (Client& each : clients) each.awaited = false;
-  client->await(Steady::now());
+  for (Client& each : clients) {
+    each.awaited = false;
+    if (each.life.callbacks.id() == callbacks) each.await(Steady::now());
+  }
   let_them_go(lock);
+  for (Running& each : endings) {
+    if (each.callbacks == callbacks) wait_for(lock, each);
+  }
 }
 
 // They are on their way out, so there is nobody to tell when they are gone.

@@ -10,7 +10,6 @@
 namespace holdfast::runtime {
 
 class CallbackThread;
-class Callbacks;
 
 // What a process waits for when it exits: clients that nobody has any more and that have not come to their end yet.
 // Else what is on its way out of the store would stay there until its lease ends, and their threads would go on among
@@ -76,10 +75,10 @@ class Endings {
     const std::unique_ptr<Place> place_;
   };
 
-  // Nobody can ask the client with these callbacks for anything any more, if it is still there.
+  // Nobody can ask the client with these callbacks (CallbackThread::id()) for anything any more, if it is still there.
   //
   // Blocking   Only on the thread that exits, when exit() has waited already: then for this one.
-  static void closed(const Callbacks*);
+  static void closed(const void* callbacks);
 
  private:
   static State* current() noexcept;

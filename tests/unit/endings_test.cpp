@@ -209,7 +209,7 @@ TEST_F(EndingsTest, OneThatIsLetGoOfLaterIsWaitedForThen_F038) {
             g_waited = true;
             under_way = false;
           }).detach();
-          Endings::closed(&callbacks);
+          Endings::closed(callbacks.id());
         });
         new Endings::Known(
             {.callbacks = callbacks, .winds_up = [] { return under_way.load(); }, .at_most = 1h});
