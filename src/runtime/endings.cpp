@@ -97,6 +97,7 @@ struct Endings::State {
   std::optional<Steady::time_point> exiting{};  // since when
   std::thread::id exits_on{};
   bool have_let_go = false;  // guests, callbacks and clients, at the exit
+  bool has_waited = false;   // for endings, too
 
   void note(bool& done) {
     const std::lock_guard lock(mutex);
@@ -105,6 +106,7 @@ struct Endings::State {
   }
   void reap();
   void exit();
+  void leave_the_others();
   void settle(const void* callbacks);
   void let_them_go(std::unique_lock<std::mutex>&);
   void wait_for(std::unique_lock<std::mutex>&, Running&);
@@ -151,7 +153,11 @@ void Endings::begin(Ending wanted) {
         state.note(ending->over);
       });
   state.endings.splice(state.endings.end(), fresh);
-  if (on_the_spot) state.wait_for(lock, *ending);
+  if (on_the_spot) {
+    state.wait_for(lock, *ending);
+  } else if (state.has_waited) {
+    ending->thread.detach();
+  }
 }
 
 // Not detached when they are over: a library that is unloaded must not lose the ground under them.
@@ -220,6 +226,15 @@ void Endings::State::exit() {
   have_let_go = true;
   for (auto each = endings.begin(); each != endings.end() && !each->late; ++each) {
     wait_for(lock, *each);
+  }
+  leave_the_others();
+}
+
+// Nobody will join them. But the thread that exits may be one of them, and tells itself by that.
+void Endings::State::leave_the_others() {
+  has_waited = true;
+  for (Running& each : endings) {
+    if (each.thread.joinable() && each.thread.get_id() != exits_on) each.thread.detach();
   }
 }
 

@@ -308,6 +308,26 @@ TEST_F(EndingsTest, OneThatTheExitItselfBeginsIsWaitedForOnTheSpot_F038) {
       testing::ExitedWithCode(0), "");
 }
 
+// Nobody joins it, which ThreadSanitizer would complain of.
+TEST_F(EndingsTest, OneThatBeginsBehindTheWaitIsLeftToItself_F038) {
+  EXPECT_EXIT(
+      {
+        static const Signal begun;
+        std::atexit([] {
+          g_exiting.give();
+          if (!begun.comes()) std::_Exit(3);
+        });
+        std::thread([] {
+          if (g_exiting.comes()) begin(nothing(), 1s);
+          begun.give();
+        }).detach();
+        const CallbackThread callbacks;
+        const Endings::Known client({callbacks});
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST_F(EndingsTest, AProcessExitsAlsoIfTheyGoOnBeginning_F038) {
   EXPECT_EXIT(
       {
